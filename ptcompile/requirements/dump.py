@@ -24,6 +24,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
+from ptcompile.linter.sharing import plugin_configs
 from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, OPERATORS
 from ptcompile.report.layout import join_escaped
 from ptcompile.requirements.node_pools import (
@@ -113,6 +114,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     }
     if spec["otherPools"]:
         unknown.append("nodePools: pools without a node now, except Karpenter's")
+    unknown += _shared_gpus(by_kind)
     if nodes:
         unknown.append("nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump")
     else:
@@ -124,6 +126,16 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "spec": {field: value for field, value in spec.items() if value},
     }
     return ProfileDraft(document, (*unknown, *unknown_queues, *_NOT_SHOWN))
+
+
+def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[str]:
+    """Yield what a profile cannot say of GPUs that the device plugin divides."""
+    configs = plugin_configs(by_kind.get("ConfigMap", ()))
+    shared = sorted({resource for config in configs for resource in config.shares})
+    if shared:
+        yield f"gpu: the device plugin shares {', '.join(shared)}: each counted device may be a part of one"
+    if any(nested_map(each, "spec", "mig").get("strategy") == "single" for each in by_kind.get("ClusterPolicy", ())):
+        yield "gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)"
 
 
 def _controller_containers(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[Json]:

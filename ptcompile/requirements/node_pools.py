@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from ptcompile.hardware.nodes import ARM, HOST, LEVELS, SPOT
+from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.quantity import parse
+from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name, string_map, without_keys
 from ptcompile.world.nodes import karpenter_group
 
@@ -26,8 +28,8 @@ _CLOUD_LABELS: Final = {
 }
 """Prefix of labels that only a cloud's own nodes have, keyed by cloud."""
 _KARPENTER_POOL: Final = "karpenter.sh/nodepool"
-_POOL_KINDS: Final = frozenset({"NodePool", "NodeClaim", "ComputeClass", "MachineDeployment"})
-"""Kinds by which something makes nodes: Karpenter's, GKE's, Cluster API's."""
+_POOL_KINDS: Final = frozenset({"NodePool", "NodeClaim", "ComputeClass", "MachineDeployment", "ProvisioningRequest"})
+"""Kinds by which something makes nodes: Karpenter's, GKE's, Cluster API's, cluster-autoscaler's."""
 _POOL_LABELS: Final = (
     "cloud.google.com/gke-nodepool",
     "eks.amazonaws.com/nodegroup",
@@ -114,13 +116,21 @@ def empty_pools(karpenter_pools: Sequence[Json], nodes: Sequence[Json]) -> dict[
     for group in groups:
         (name,) = group.names
         labels = {key: values[0] for key, values in group.labels.items() if len(values) == 1}
+        machine = labels.pop(_TYPES[0], None)
         pool = {
-            "machine": labels.pop(_TYPES[0], None),
+            "machine": machine,
             "labels": dict(sorted(labels.items())),
             "taints": _taints({"spec": {"taints": group.taints}}),
+            "count": _most_nodes(group) if machine else None,
         }
         pools[name] = {key: value for key, value in pool.items() if value}
     return pools
+
+
+def _most_nodes(group: NodeGroup) -> int | None:
+    """Return how many nodes with all their devices the limits of a pool of one machine type allow, or None."""
+    devices = [name for name in group.limits if is_accelerator(name) and group.amounts.get(name)]
+    return group.room({name: group.amounts[name] for name in devices}) if devices else group.size
 
 
 def may_have_other_pools(kinds: Collection[str], names: Collection[str], nodes: Sequence[Json]) -> bool:

@@ -207,3 +207,13 @@ def test_any_objects_make_a_valid_profile(contents: tuple[dict[str, Any], ...]) 
     ]
     text = draft_profile(objects).text()
     assert not [each for each in ptcompile.lint(text).diagnostics if each.severity == "error"], text
+
+
+def test_gpus_that_the_device_plugin_divides_are_in_the_comment() -> None:
+    text = "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n"
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plugin"}, "data": {"any": text}}
+    policy = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "spec": {"mig": {"strategy": "single"}}}
+    told = [line for line in draft_profile([config, policy]).unknown if line.startswith("gpu: ")]
+    assert ["shares nvidia.com/gpu" in line for line in told] == [True, False]
+    assert "(strategy single)" in told[1]
+    assert not any(line.startswith("gpu: ") for line in draft_profile([{**policy, "spec": {"mig": 7}}]).unknown)

@@ -135,7 +135,11 @@ def test_karpenter_s_pools_without_a_node_are_entries_too() -> None:
     pools = [{"metadata": {"name": name}, "spec": {"template": template}} for name in ("idle", "used")]
     labels = {"karpenter.sh/nodepool": "idle", "tier": "burst"}
     nodes = [node("n", {"karpenter.sh/nodepool": "used"})]
-    assert empty_pools(pools, nodes) == {"idle": {"machine": "p5.48xlarge", "labels": labels, "taints": [GPU_TAINT]}}
+    idle = {"machine": "p5.48xlarge", "labels": labels, "taints": [GPU_TAINT]}
+    assert empty_pools(pools, nodes) == {"idle": idle}
+
+    limited = {"metadata": {"name": "idle"}, "spec": {"template": template, "limits": {"nvidia.com/gpu": "20"}}}
+    assert empty_pools([limited], nodes) == {"idle": {**idle, "count": 2}}
 
 
 def test_what_may_add_nodes() -> None:
