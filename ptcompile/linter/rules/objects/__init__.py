@@ -7,10 +7,11 @@ if TYPE_CHECKING:
     from typing import Final
 
 _KEY_WORDS: Final = (
-    "karpenter/autoscaler/autoscaling/cncf/multus/gke/iam/gcsfuse/cloud/istio/linkerd/vault/eks/azure/kubectl/apparmor"
-    "/scheduler/security/openshift/crio/cri/storage/storageclass/kueue/jobset/leaderworkerset/trainer/scheduling/numa/qos/task"
-    "/kai/runai/fraction/nvidia/cdi/ray/yunikorn/argocd/kustomize/helm/prometheus/datadoghq/fluentbit/stakater/checksum"
-    "/opentelemetry/projectcalico/ovn/bandwidth/deletion/descheduler/instance"
+    "karpenter/autoscaler/autoscaling/cncf/multus/gke/iam/gcsfuse/cloud/istio/linkerd/vault/eks/azure/kubectl"
+    "/apparmor/scheduler/security/openshift/crio/cri/storage/storageclass/kueue/jobset/leaderworkerset/trainer"
+    "/scheduling/numa/qos/task/kai/runai/fraction/plugin/mig/deploy/workload/product/strategy/clique/cdi/ray"
+    "/yunikorn/argocd/kustomize/helm/prometheus/datadoghq/fluentbit/stakater/checksum/opentelemetry/projectcalico"
+    "/ovn/bandwidth/deletion/descheduler/instance"
 )
 """A word of each key in `linter.key_places`."""
 RULES: Final[dict[str, str]] = {
