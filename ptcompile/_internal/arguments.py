@@ -9,15 +9,15 @@ from ptcompile._internal import files as disk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     StreamSource = str | bytes | os.PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]]
     """A stream in any form except a Spec."""
     ProfileSource = str | bytes | os.PathLike[str] | Mapping[str, Any]
     """A cluster profile in any form except a ClusterProfile."""
 
-_SOURCE: Final = "text, bytes, an os.PathLike, a mapping, a list of mappings, or a Spec"
-_TEXTS: Final = ("target", "name", "filename", "namespace", "cluster_filename", "kubernetes")
+_SOURCE = "text, bytes, an os.PathLike, a mapping, a list of mappings, or a Spec"
+_TEXTS = ("target", "name", "filename", "namespace", "cluster_filename", "kubernetes")
 
 
 def source(value: Any, parameter: str) -> Any:

@@ -12,16 +12,12 @@ from collections.abc import Callable, Iterator
 
 from ptcompile._internal.limits import limits
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-SUFFIXES: Final = (".yaml", ".yml", ".json")
+SUFFIXES = (".yaml", ".yml", ".json")
 """Ends of the names of files that may have manifests."""
-_DEVICES: Final = "/dev/"
-_CHUNK: Final = 1 << 20
+_DEVICES = "/dev/"
+_CHUNK = 1 << 20
 """Bytes per read of a file that is larger than its reported size."""
-_FLAGS: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
 """O_NONBLOCK: opening a pipe without a writer would wait for one."""
 
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterator
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from typing import Any, Final, TypeVar
+    from typing import Any, TypeVar
 
     T = TypeVar("T")
 
 
-MAX_CACHED_LENGTH: Final = 256
+MAX_CACHED_LENGTH = 256
 """Maximum length of a cached text: a little more than the longest name in Kubernetes."""
 
 

@@ -7,10 +7,6 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 
 class Limits(NamedTuple):
     """Limits per file, or per text that is passed as one source."""
@@ -30,8 +26,8 @@ class Limits(NamedTuple):
     """Values and lines of text in a spec and its profile that a page can explain, at about 4 ms each."""
 
 
-TRUSTED: Final = Limits()
-UNTRUSTED: Final = Limits(
+TRUSTED = Limits()
+UNTRUSTED = Limits(
     characters=8 * 1024 * 1024, lines=400_000, documents=2_000, findings=2_000, roles=64, comments=500, page=500
 )
 
@@ -48,7 +44,7 @@ def lower() -> None:
     _in_force[0] = UNTRUSTED
 
 
-EXPANDED: Final = 1 << 17
+EXPANDED = 1 << 17
 """Maximum number of characters that references may put into a container's variables, its command line and its script.
 
 128 KiB each: the longest string that Linux passes to a program (MAX_ARG_STRLEN with 4 KiB pages). Variables that refer

@@ -12,12 +12,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern, bounded_cache
 from ptcompile._internal.namedtuple import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-
-MASK: Final = "***"
+MASK = "***"
 """The text that replaces a secret."""
 
 
@@ -36,7 +31,7 @@ def _token(mark: str, rest: str, source: str) -> SecretFormat:
     return SecretFormat((mark,), Pattern(mark + rest), source)
 
 
-FORMATS: Final = (
+FORMATS = (
     _token("hf_", r"[A-Za-z0-9]{30,}", "huggingface-access-token"),
     _token("api_org_", r"[A-Za-z0-9]{30,}", "huggingface-organization-api-token"),
     SecretFormat(
@@ -102,8 +97,8 @@ FORMATS: Final = (
 """Every format, with where its form comes from."""
 
 
-_MARKS: Final = tuple([mark for secret_format in FORMATS for mark in secret_format.marks])
-_MIN_LENGTH: Final = 18
+_MARKS = tuple([mark for secret_format in FORMATS for mark in secret_format.marks])
+_MIN_LENGTH = 18
 """Number of characters that a secret of any format has at least; most names and values in manifests are shorter."""
 
 

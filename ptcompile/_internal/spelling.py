@@ -6,11 +6,6 @@ from collections.abc import Collection, Iterable
 
 from ptcompile._internal.lazy import Pattern
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-
 _MIN_LONG_NAME = 14
 """Length from which a name may differ in two letters; shorter ones may differ in one."""
 
@@ -46,9 +41,9 @@ def distance(a: str, b: str, most: int) -> int:
     return row[-1]
 
 
-_MAX_WORD: Final = 253
+_MAX_WORD = 253
 """Maximum length of a compared word: the longest name in Kubernetes. A longer text is not a typing error."""
-_MAX_CANDIDATES: Final = 1000
+_MAX_CANDIDATES = 1000
 """Maximum number of compared names: a container with thousands of mounts may have as many volumes."""
 
 
@@ -66,7 +61,7 @@ def closest_match(word: str, candidates: Iterable[str]) -> str | None:
     return closest(word, names)
 
 
-_MIN_SIMILARITY: Final = 0.6
+_MIN_SIMILARITY = 0.6
 """Minimum similarity of two words by difflib's measure."""
 
 

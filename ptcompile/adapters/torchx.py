@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from torchx.schedulers.api import DescribeAppResponse, ListAppResponse, Scheduler, Stream, filter_regex
 from torchx.schedulers.ids import make_unique
@@ -20,7 +20,7 @@ from ptcompile.adapters import cluster
 from ptcompile.adapters.torchx_spec import spec_of
 from ptcompile.operators.targets import TARGETS
 
-_STATES: Final = {
+_STATES = {
     "created": AppState.PENDING,
     "queued": AppState.PENDING,
     "running": AppState.RUNNING,
@@ -28,13 +28,13 @@ _STATES: Final = {
     "succeeded": AppState.SUCCEEDED,
     "failed": AppState.FAILED,
 }
-_PHASES: Final = {
+_PHASES = {
     "Pending": AppState.PENDING,
     "Running": AppState.RUNNING,
     "Succeeded": AppState.SUCCEEDED,
     "Failed": AppState.FAILED,
 }
-_SCHEDULER_LABELS: Final = {"app.kubernetes.io/managed-by": "torchx-ptcompile"}
+_SCHEDULER_LABELS = {"app.kubernetes.io/managed-by": "torchx-ptcompile"}
 """Labels of every job that this scheduler creates; `list` finds the jobs by them."""
 
 

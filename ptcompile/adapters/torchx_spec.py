@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from string import Template
-from typing import Any, Final
+from typing import Any
 
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.torchrun import conf_of
 
 Json = dict[str, Any]
 
-_ELASTIC_FIELDS: Final = {
+_ELASTIC_FIELDS = {
     "nproc-per-node": "nprocPerNode",
     "max-restarts": "maxRestarts",
     "monitor-interval": "monitorInterval",
@@ -24,10 +24,10 @@ _ELASTIC_FIELDS: Final = {
     "rdzv-backend": "rdzvBackend",
 }
 """Spec fields for torchrun's options."""
-_HANDLED_OPTIONS: Final = frozenset({"nnodes", "module", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "node-rank"})
+_HANDLED_OPTIONS = frozenset({"nnodes", "module", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "node-rank"})
 """Options that the target or another spec field sets."""
-_UNSUPPORTED_MACRO: Final = re.compile(r"\$\{(replica_id|rank0_env)\}")
-_RENDEZVOUS_HOST: Final = re.compile(r"\$?\$\{\$\{rank0_env\}[^}]*\}")
+_UNSUPPORTED_MACRO = re.compile(r"\$\{(replica_id|rank0_env)\}")
+_RENDEZVOUS_HOST = re.compile(r"\$?\$\{\$\{rank0_env\}[^}]*\}")
 """torchrun's endpoint host in TorchX, such as `$${${rank0_env}:=localhost}`; the target sets its own."""
 
 

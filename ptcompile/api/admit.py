@@ -27,7 +27,7 @@ from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.diagnostics import Authority, Diagnostic, Path, Severity
@@ -41,9 +41,9 @@ else:  # as text, NamedTuple would compile it
     Diagnostic = object
 
 
-_NODE_KINDS: Final = ("Node", "Pod", "Workload")
+_NODE_KINDS = ("Node", "Pod", "Workload")
 """Kinds that are many in a dump and decide nothing about the pods of a job, once the nodes are grouped."""
-_BY_QUOTA_ALONE: Final = "by quota alone: without --state, nothing is taken to be in use\n"
+_BY_QUOTA_ALONE = "by quota alone: without --state, nothing is taken to be in use\n"
 
 
 class Admission(NamedTuple):

@@ -31,7 +31,7 @@ from ptcompile.source.overrides import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.apiserver.crds import Definitions
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 else:  # as text, NamedTuple would compile them
     Json = ClusterProfile = object
 
-_NODE_KINDS: Final = frozenset({("v1", "Node"), ("karpenter.sh/v1", "NodePool")})
-_CRD: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+_NODE_KINDS = frozenset({("v1", "Node"), ("karpenter.sh/v1", "NodePool")})
+_CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
 class File(NamedTuple):
@@ -370,14 +370,14 @@ class Inputs:
         return ItemsFound(tuple(kept), tuple(diagnostics))
 
 
-_OVERRIDE_IN_LIST: Final = Problem(
+_OVERRIDE_IN_LIST = Problem(
     name="spec-conflict",
     path=(),
     text="an override changes a TrainingJob that is a document, and this one is an item of a List",
     help="write it as a separate document",
     authority="ptcompile",
 )
-_UNREAD_PROFILE: Final = problem_at(
+_UNREAD_PROFILE = problem_at(
     "unknown-kind",
     ("kind",),
     "a ClusterProfile among the files is not read",
@@ -426,7 +426,7 @@ class ProfileRead(NamedTuple):
     """The profile's text or data, or None for a model."""
 
 
-NO_PROFILE: Final = ProfileRead(None)
+NO_PROFILE = ProfileRead(None)
 
 
 def read_profile(cluster: ProfileSource | ClusterProfile | None, *, filename: str | None = None) -> ProfileRead:

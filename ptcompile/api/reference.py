@@ -14,7 +14,7 @@ from ptcompile.operators.targets import TARGETS, target_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.extending import Extensions
 
@@ -158,7 +158,7 @@ def _schema_reader(name: str) -> Callable[[], Schema]:
     return read
 
 
-SCHEMAS: Final[dict[str, Callable[[], Schema]]] = {
+SCHEMAS: dict[str, Callable[[], Schema]] = {
     "spec": _spec,
     "cluster": _cluster,
     "report": _report,
@@ -173,7 +173,7 @@ SCHEMAS: Final[dict[str, Callable[[], Schema]]] = {
 """Functions that build or read each schema."""
 
 
-TARGETS_FILE: Final = "targets.json"
+TARGETS_FILE = "targets.json"
 """The table that `schemas/targets.py` writes: the result of `Targets.to_dict`, from some 250 compilations."""
 
 

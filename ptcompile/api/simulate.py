@@ -14,7 +14,7 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.diagnostics import Path
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
-DEFAULT: Final = "default"
+DEFAULT = "default"
 """The `target` that stands for the one that `compile` chooses."""
 
 

@@ -23,7 +23,7 @@ from ptcompile.operators.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_n
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.crds import Definition, Definitions
     from ptcompile.apiserver.structure.json_schema import JsonSchema
@@ -156,7 +156,7 @@ def _foreign_problems(manifest: Json, kind: GroupVersionKind, request: KindConte
             yield from operator.validate_foreign(manifest, request)
 
 
-_FOREIGN_WEBHOOKS: Final = tuple((operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None)
+_FOREIGN_WEBHOOKS = tuple((operator, operator.foreign) for operator in OPERATORS if operator.foreign is not None)
 
 
 def _has_key(manifest: Json, mark: str) -> bool:

@@ -10,14 +10,10 @@ from contextvars import ContextVar
 
 from ptcompile.diagnostics import Path, Problem
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-ASK_SERVER: Final = "check with the API server: kubectl apply --dry-run=server"
+ASK_SERVER = "check with the API server: kubectl apply --dry-run=server"
 """Help if only the server can tell."""
-EVALUATIONS_PER_CALL: Final = 600_000
-_EVALUATIONS_PER_VALUE: Final = 20
+EVALUATIONS_PER_CALL = 600_000
+_EVALUATIONS_PER_VALUE = 20
 """Evaluations that each value of an object adds, so a large file gets as many as the same objects in small files."""
 
 

@@ -15,21 +15,21 @@ from ptcompile._internal.lazy import Pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     Match = Callable[[str], Any]
     """Returns the first match in a text, with `group()`, or None."""
 
-_PATTERN_BYTES_MAX: Final = 512 << 10
+_PATTERN_BYTES_MAX = 512 << 10
 """Maximum bytes per pattern, including its state cache; 500 patterns are kept. RE2 rejects larger patterns."""
-_ESCAPED: Final = r"\\(?:[^0-9A-Za-z]|[dDwWsSnrtfv])"
-_ATOM: Final = rf"(?:{_ESCAPED}|\[\^?(?:{_ESCAPED}|[^\]\\\[])+\]|[^\\\[\](){{}}*+?|^$])"
+_ESCAPED = r"\\(?:[^0-9A-Za-z]|[dDwWsSnrtfv])"
+_ATOM = rf"(?:{_ESCAPED}|\[\^?(?:{_ESCAPED}|[^\]\\\[])+\]|[^\\\[\](){{}}*+?|^$])"
 _is_linear = Pattern(
     rf"\^?{_ATOM}*\$?"  # no repetition
     rf"|\^(?:{_ATOM}(?:\{{\d{{1,3}}\}})?)*\$?"  # fixed repetitions, anchored at the start of the text
     rf"|\^{_ATOM}+(?:[*+?]|\{{\d{{0,3}},\d{{0,3}}\}}){_ATOM}*\$?"  # a single repetition without a fixed count
 ).fullmatch
-_PATTERN_CHARACTERS_MAX: Final = 1000
+_PATTERN_CHARACTERS_MAX = 1000
 """Maximum number of characters of a pattern for Python's `re`."""
 
 

@@ -16,16 +16,16 @@ from ptcompile.operators.table import KINDS, OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
     Schema = Mapping[str, Any]
 
 
-CORE: Final = "kubernetes/core.json"
+CORE = "kubernetes/core.json"
 
-BUILT_IN: Final[dict[tuple[str, str], str]] = {
+BUILT_IN: dict[tuple[str, str], str] = {
     ("v1", "Pod"): "Pod",
     ("batch/v1", "Job"): "Job",
     ("v1", "Service"): "Service",
@@ -37,7 +37,7 @@ BUILT_IN: Final[dict[tuple[str, str], str]] = {
 }
 """Definitions in the core schema, keyed by apiVersion and kind."""
 
-CUSTOM: Final = {key: kind.schema for key, (_, kind) in KINDS.items() if kind.schema}
+CUSTOM = {key: kind.schema for key, (_, kind) in KINDS.items() if kind.schema}
 """Schema files of the operators' kinds."""
 
 
@@ -75,11 +75,11 @@ def resolve(document: str, reference: str) -> tuple[str, str]:
     return (f"{folder}/{file}" if folder else file), pointer
 
 
-SHIPPED_GROUPS: Final = ("kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
+SHIPPED_GROUPS = ("kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
 """API groups whose CRDs are shipped in `schemas/crds/`."""
 
 
-_KIND_INDEX: Final = "kubernetes/kinds.json"
+_KIND_INDEX = "kubernetes/kinds.json"
 
 
 class ServedKind(NamedTuple):
@@ -140,7 +140,7 @@ def _cannot_exist(api_version: str) -> bool:
     return not version or "/" in group or "." not in group
 
 
-_OLDER_API_VERSIONS: Final = frozenset(
+_OLDER_API_VERSIONS = frozenset(
     {
         "kubeflow.org/v1",
         "kubeflow.org/v2beta1",
@@ -150,7 +150,7 @@ _OLDER_API_VERSIONS: Final = frozenset(
 )
 """apiVersions of older operator releases, whose kinds are not checked."""
 
-_AMBIGUOUS_KINDS: Final = frozenset({"AdmissionCheck", "Cohort", "Job", "PodGroup", "Topology", "Workload"})
+_AMBIGUOUS_KINDS = frozenset({"AdmissionCheck", "Cohort", "Job", "PodGroup", "Topology", "Workload"})
 """Kinds of operators whose names other projects use too."""
 
 

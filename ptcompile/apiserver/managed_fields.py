@@ -27,18 +27,18 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
     Fields = Mapping[str, Any]
     """A tree of fields; None in place of one means that no manager has the field."""
 
-APPLIER: Final = "kubectl"
+APPLIER = "kubectl"
 """The manager of `kubectl apply --server-side`."""
-_CLIENT_SIDE_APPLIER: Final = "kubectl-client-side-apply"
+_CLIENT_SIDE_APPLIER = "kubectl-client-side-apply"
 """The manager of `kubectl apply`; a server-side apply takes its fields over."""
-_NO_FIELDS: Final[Fields] = {}
+_NO_FIELDS: Fields = {}
 
 
 class Manager(NamedTuple):
@@ -200,7 +200,7 @@ def overlay(live: Any, file: Any, fields: Fields | None) -> Any:
     return file
 
 
-_KEY_DEFAULTS: Final = {"protocol": "TCP"}
+_KEY_DEFAULTS = {"protocol": "TCP"}
 """Values of keys that the server fills in."""
 
 

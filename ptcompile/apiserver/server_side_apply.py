@@ -14,13 +14,13 @@ from ptcompile.apiserver.kinds import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.kubernetes.unstructured import Json
 
 
-REMOVED: Final = object()
+REMOVED = object()
 """The result for a value that an apply removes."""
 
 NullPaths = list[tuple[str | int, ...]]

@@ -26,7 +26,7 @@ from ptcompile.operators.table import KINDS, OPERATORS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.admission.mutation import MutatingPlugin
     from ptcompile.apiserver.crds import Definitions
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     WritingStage = tuple[str, Callable[[dict[str, Any]], Json]]
     """A writer, and what it makes of an object. It may change the object in place."""
 
-API_SERVER: Final = "kube-apiserver"
+API_SERVER = "kube-apiserver"
 
 
 class WrittenValue(NamedTuple):

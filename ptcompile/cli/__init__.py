@@ -18,12 +18,11 @@ from ptcompile.cli.commands import COMMANDS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Final
 
     from ptcompile.cli.options import Parser
 
 
-_EXAMPLES: Final = """\
+_EXAMPLES = """\
 Examples:
   ptcompile spec.yaml                      print manifests for the operator that the job needs
   ptcompile spec.yaml --target volcano     the same job for another operator
@@ -35,8 +34,8 @@ Examples:
 
 `ptcompile help COMMAND` shows the options of a command. If a file has the name of a command, write ./compile.
 """
-_HELP: Final = frozenset({"-h", "--help", "help"})
-_VERSION: Final = frozenset({"-V", "--version", "version"})
+_HELP = frozenset({"-h", "--help", "help"})
+_VERSION = frozenset({"-V", "--version", "version"})
 
 
 def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int:
@@ -101,7 +100,7 @@ def overview() -> str:
     return "\n".join([*lines, "", _EXAMPLES])
 
 
-_OTHER_NAMES: Final = {
+_OTHER_NAMES = {
     **dict.fromkeys(("validate", "check", "verify", "vet", "test", "scan", "fix"), "lint"),
     **dict.fromkeys(("build", "render", "generate", "template", "emit"), "compile"),
     **dict.fromkeys(("preview", "show", "inspect", "pods"), "simulate"),

@@ -24,10 +24,10 @@ from ptcompile.source.streams import to_diagnostic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
-_MAX_BYTES: Final = 1 << 23
-_STDIN: Final = "<stdin>"
+_MAX_BYTES = 1 << 23
+_STDIN = "<stdin>"
 
 
 class KnownFinding(NamedTuple):
@@ -49,7 +49,7 @@ class KnownFinding(NamedTuple):
     """Its first line in the baseline, from 1; 0 if it is not from a file."""
 
 
-_KEYS: Final = ("code", "file", "kind", "namespace", "name", "path", "reason", "owner", "expires")
+_KEYS = ("code", "file", "kind", "namespace", "name", "path", "reason", "owner", "expires")
 
 
 class Baseline(NamedTuple):
@@ -234,7 +234,7 @@ def _order(entry: KnownFinding) -> tuple[str, ...]:
     return entry.file, entry.kind, entry.namespace, entry.name, entry.path, entry.code
 
 
-_HEAD: Final = """\
+_HEAD = """\
 # Known findings, which `ptcompile lint --baseline` does not report; written by `ptcompile lint --write-baseline`.
 # An entry may have a reason, an owner and the last day on which it applies: expires = 2027-03-31
 """

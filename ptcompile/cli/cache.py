@@ -31,7 +31,7 @@ from ptcompile.diagnostics import Diagnostic, Fix, Span
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.cli.config import Config
     from ptcompile.cli.related import RelatedObjects
@@ -106,11 +106,11 @@ def _check_string(value: Any) -> str:
     return value
 
 
-MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 """Size limit of the whole folder; the least recently used entries are removed first."""
-_MAX_ENTRY_BYTES: Final = 16 * 1024 * 1024
+_MAX_ENTRY_BYTES = 16 * 1024 * 1024
 """Size limit of one entry; larger ones are not stored."""
-_STALE_SECONDS: Final = 3600
+_STALE_SECONDS = 3600
 """Age at which a temporary file is certainly abandoned, and at which an entry's last use is recorded again."""
 _SUFFIX, _TEMPORARY = ".entry", ".tmp"
 
@@ -234,10 +234,10 @@ def _cache_files(folder: str) -> Iterator[tuple[float, int, str]]:
                     yield status.st_mtime, status.st_size, entry.path
 
 
-FORMAT: Final = 2
+FORMAT = 2
 """Version of the entry format; entries of other versions are ignored."""
-_PACKAGE: Final = os.path.dirname(os.path.abspath(ptcompile.__file__))
-_LIBRARIES: Final = ("google_re2", "jsonschema", "pydantic", "pyyaml", "ryaml")
+_PACKAGE = os.path.dirname(os.path.abspath(ptcompile.__file__))
+_LIBRARIES = ("google_re2", "jsonschema", "pydantic", "pyyaml", "ryaml")
 """Name prefixes of the libraries that affect findings; their metadata folders end in the version."""
 
 

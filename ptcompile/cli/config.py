@@ -23,7 +23,7 @@ from ptcompile.kubernetes.versions import parse_version
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import Any, Final, TypeVar
+    from typing import Any, TypeVar
 
     from ptcompile.api.options import LintOptions, UnknownKinds
     from ptcompile.diagnostics.selection import Selection
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 else:
     Extensions = object  # NamedTuple would compile an annotation written as text
 
-FILES: Final = ("ptcompile.toml", "pyproject.toml")
-_MAX_BYTES: Final = 1 << 18
+FILES = ("ptcompile.toml", "pyproject.toml")
+_MAX_BYTES = 1 << 18
 """Size limit of a configuration file."""
-_MAX_DOTS: Final = 100
+_MAX_DOTS = 100
 """Limit of dots per key: tomllib's memory use is quadratic in them."""
 
 
@@ -359,11 +359,9 @@ def _parse_severity(value: object) -> str:
     return str(value)
 
 
-_SELECTOR_KEYS: Final = frozenset(
-    {"select", "extend-select", "ignore", "per-file-ignores", "severity", "per-file-severity"}
-)
+_SELECTOR_KEYS = frozenset({"select", "extend-select", "ignore", "per-file-ignores", "severity", "per-file-severity"})
 """Keys whose values name codes, including those of plugins."""
-_PARSERS: Final[dict[str, Any]] = {
+_PARSERS: dict[str, Any] = {
     "select": _parse_selectors,
     "extend-select": _parse_selectors,
     "ignore": _parse_selectors,

@@ -15,16 +15,14 @@ from ptcompile.cli.gitignore import Matcher, lines_of, matcher, matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.cli.config import Config
 
-DEFAULT_EXCLUDES: Final = frozenset({"node_modules", "venv", "__pycache__"})
+DEFAULT_EXCLUDES = frozenset({"node_modules", "venv", "__pycache__"})
 """Folders that are excluded if the configuration does not set `exclude`."""
-_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-_MAX_GITIGNORE_BYTES: Final = 1 << 17
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_MAX_GITIGNORE_BYTES = 1 << 17
 """Size limit of a .gitignore: about six thousand lines, each of which takes time for every file."""
-_MAX_KUSTOMIZATION_BYTES: Final = 1 << 20
+_MAX_KUSTOMIZATION_BYTES = 1 << 20
 
 
 def exclusions(config: Config, searched: Iterable[str]) -> Callable[[str], bool]:

@@ -16,7 +16,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, TextIO
+    from typing import TextIO
 
 
 _untrusted: list[bool] = [False]
@@ -42,7 +42,7 @@ def hides_lines(path: str) -> bool:
     return is_untrusted() and path != "<stdin>" and not is_inside(path, root_of(cwd) or cwd)
 
 
-_NOTHING: Final[Mapping[str, bytes]] = {}
+_NOTHING: Mapping[str, bytes] = {}
 BUG = "this is a bug in ptcompile"
 """Part of every message about an internal error; tests and the fuzzer look for it."""
 _STDIN = frozenset({"-", "/dev/stdin"})
@@ -122,7 +122,7 @@ def reject_link_out(path: str) -> None:
         raise UsageError(f"{path}: a link that leads out of {tree}")
 
 
-_NOT_A_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+_NOT_A_FOLDER = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 """Errors that mean that a path that a glob would enter is not a folder: nothing in it can match."""
 
 
@@ -399,8 +399,8 @@ def _needs_clean_exit() -> bool:
     return "coverage" in sys.modules or sys.gettrace() is not None
 
 
-_TEMPORARY_PREFIX: Final = ".ptcompile-"
-_STALE_SECONDS: Final = 3600
+_TEMPORARY_PREFIX = ".ptcompile-"
+_STALE_SECONDS = 3600
 """Age at which a temporary file is certainly abandoned."""
 
 

@@ -13,19 +13,15 @@ from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 Matcher = Callable[[bytes, bool], bool | None]
 """Returns whether the lines ignore a path relative to their folder, or None if no line matches; True for a folder."""
 
-_FOLDER: Final = b"\0"
+_FOLDER = b"\0"
 """Marks a folder's path; no file name contains it."""
-_CHAR: Final = rb"[^/\0]"
-_SPECIAL: Final = re.compile(rb"[*?[\\]")
-_SLASH: Final = ord("/")
-_CLASSES: Final = {
+_CHAR = rb"[^/\0]"
+_SPECIAL = re.compile(rb"[*?[\\]")
+_SLASH = ord("/")
+_CLASSES = {
     b"alnum": rb"0-9A-Za-z",
     b"alpha": rb"A-Za-z",
     b"blank": rb" \t",

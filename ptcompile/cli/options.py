@@ -14,15 +14,15 @@ from ptcompile.report import FORMATS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, NoReturn
+    from typing import Any, NoReturn
 
     from ptcompile.cli.overrides import Set
     from ptcompile.extending import Extensions
 
 
-REPORT_FORMAT: Final = "FORMAT[=FILE]"
+REPORT_FORMAT = "FORMAT[=FILE]"
 """How usage lines write a report's format."""
-ALL: Final = "all"
+ALL = "all"
 """Value of --target for every target that can express the job."""
 
 

@@ -16,26 +16,26 @@ from ptcompile.cli import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, TypeVar
+    from typing import TypeVar
 
     Styles = Sequence[tuple[re.Pattern[str], str]]
     T = TypeVar("T")
 
 
-_RESET: Final = "\x1b[0m"
+_RESET = "\x1b[0m"
 _BOLD, _RED, _GREEN, _YELLOW, _BLUE, _CYAN = (f"\x1b[{code}m" for code in (1, 31, 32, 33, 34, 36))
-_QUIET_SECONDS: Final = 1.0
+_QUIET_SECONDS = 1.0
 """Time without a progress line; most runs end before."""
-_INTERVAL_SECONDS: Final = 0.1
+_INTERVAL_SECONDS = 0.1
 """Time between two updates of the line."""
-_ERASE: Final = "\r\x1b[K"
+_ERASE = "\r\x1b[K"
 
 
 def _styles(*rows: tuple[str, str]) -> Styles:
     return [(re.compile(pattern, re.MULTILINE), style) for pattern, style in rows]
 
 
-RESULT: Final = _styles(
+RESULT = _styles(
     (r"^ *\+ +\S+|(?<=  )\+(?=  )", _GREEN),  # what is new: a path, or a row of a table
     (r"^ *- +\S+|(?<=  )-(?=  )", _RED),
     (r"^ *~ +\S+|(?<=  )~(?=  )", _YELLOW),
@@ -46,14 +46,14 @@ RESULT: Final = _styles(
     (r"^ +\d+ \|", _BLUE),  # quoted lines of a file
 )
 """Styles of the text of simulate, diff, explain and rehearse."""
-PATCH: Final = _styles(
+PATCH = _styles(
     (r"^(?:---|\+\+\+) .*$", _BOLD),
     (r"^@@.*@@", _CYAN),
     (r"^\+(?!\+\+ ).*$", _GREEN),
     (r"^-(?!-- ).*$", _RED),
 )
 """Styles of unified diffs."""
-HELP: Final = _styles(
+HELP = _styles(
     (r"^[A-Za-z][\w ,]*:(?=$| ptcompile)", _BOLD),  # headings
     (r"^  -.*?(?=  |$)", _CYAN),  # options
     (r"^  [a-z][\w|-]*(?=  )", _CYAN),  # commands
@@ -61,8 +61,8 @@ HELP: Final = _styles(
 )
 """Styles of help texts."""
 
-_MIN_WIDTH: Final = 40
-_MAX_ROWS: Final = 6
+_MIN_WIDTH = 40
+_MAX_ROWS = 6
 """Rows of the terminal that one line may fill."""
 
 

@@ -19,18 +19,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess, SpawnProcess
-    from typing import Any, Final, TypeVar
+    from typing import Any, TypeVar
 
     T = TypeVar("T")
     R = TypeVar("R")
     _Process = ForkProcess | SpawnProcess
 
 
-FILES_PER_PROCESS: Final = 100
+FILES_PER_PROCESS = 100
 """Number of files that justifies a process: a fork takes as long as linting about 20 of them or compiling about 60."""
-MAX_PROCESSES: Final = 60
+MAX_PROCESSES = 60
 """Limit of processes: Windows waits for at most 63 at once."""
-_CPU_QUOTA_FILE: Final = "/sys/fs/cgroup/cpu.max"
+_CPU_QUOTA_FILE = "/sys/fs/cgroup/cpu.max"
 """CPU limit of the container (cgroup v2): `QUOTA PERIOD` in microseconds; `max` means no limit."""
 
 
@@ -61,11 +61,11 @@ def _quota_in_cores() -> int:
         return 0
 
 
-_MAX_ITEMS_BEFORE_FORK: Final = 8
+_MAX_ITEMS_BEFORE_FORK = 8
 """Limit of items processed before the fork: forked processes share the modules that these load."""
-_MAX_CHUNK: Final = 32
+_MAX_CHUNK = 32
 """Limit of items per message; a message takes about a tenth of the time of linting a file."""
-_MAX_CHUNKS_AHEAD: Final = 4
+_MAX_CHUNKS_AHEAD = 4
 """Chunks per process that may be finished ahead of their turn; this limits the memory."""
 
 

@@ -19,7 +19,7 @@ from ptcompile.kubernetes.unstructured import nested_map, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.index import ObjectIdentity
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     """The objects that a file repeats, each with the name of the earlier file; keyed by the file's path."""
 
 
-_KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(DECIDING))
-_PARAM_KIND: Final = b"paramKind"
-_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_KIND_WORDS = tuple(kind.encode() for kind in sorted(DECIDING))
+_PARAM_KIND = b"paramKind"
+_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 class RelatedObject(dict[str, object]):
@@ -111,9 +111,9 @@ def _telling(values: Collection[str], counts: Mapping[str, int]) -> Collection[s
     return [value for value in values if counts[value] <= _MAX_SHARED] or values
 
 
-_MAX_SHARED: Final = 64
+_MAX_SHARED = 64
 """Maximum number of Services that a label tells apart from all others."""
-_PARTS: Final = bytes(byte if chr(byte).isalnum() and byte < 128 else ord(" ") for byte in range(256))
+_PARTS = bytes(byte if chr(byte).isalnum() and byte < 128 else ord(" ") for byte in range(256))
 """Letters and digits, with a space for every other byte."""
 
 

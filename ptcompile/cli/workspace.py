@@ -21,16 +21,16 @@ from ptcompile.server.workspace import NAMED, FileSettings, WorkspaceFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
-_MAX_FILES: Final = 5_000
+_MAX_FILES = 5_000
 """Limit of the workspace's files that are read."""
-_MAX_FOLDER_FILES: Final = 1_000
+_MAX_FOLDER_FILES = 1_000
 """Limit of the files next to an open one that are read."""
-_MAX_FILE_BYTES: Final = 1 << 20
+_MAX_FILE_BYTES = 1 << 20
 """Size limit of these files; larger ones are ignored."""
-_KIND_WORDS: Final = tuple(kind.encode() for kind in sorted(NAMED))
-_OPTIONS: Final = {"cluster": str, "config": str, "ignore": list, "kubernetesVersion": str, "select": list}
+_KIND_WORDS = tuple(kind.encode() for kind in sorted(NAMED))
+_OPTIONS = {"cluster": str, "config": str, "ignore": list, "kubernetesVersion": str, "select": list}
 """Client options and their types; others are ignored."""
 
 

@@ -18,8 +18,6 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile._internal.arguments import ProfileSource
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.versions import Version
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-_READINGS: Final = 5
+_READINGS = 5
 """Maximum number of readings: a mistake may hide others, since a block's check follows those of its fields."""
 
 

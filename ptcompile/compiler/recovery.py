@@ -14,9 +14,9 @@ from ptcompile.kubernetes.unstructured import get
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
-_SINGLE_VALUE_ERRORS: Final = frozenset(
+_SINGLE_VALUE_ERRORS = frozenset(
     {
         "spec-unknown-field",
         "spec-wrong-type",
@@ -36,17 +36,17 @@ _SINGLE_VALUE_ERRORS: Final = frozenset(
 )
 """Errors of one value, regardless of other values."""
 
-_ABSENT: Final = frozenset({"spec-missing-field", "required-value"})
-_STARTS: Final = frozenset({"script", "module", "command", "rdzvEndpoint", "nodes", "nnodes", "master", "worker"})
-_DEVICES: Final = frozenset({"gpu", "devices"})
-_VOLUMES: Final = frozenset({"volumes", "volumeMounts", "podTemplate", "sharedMemory"})
-_NEEDED: Final[dict[Path, Any]] = {
+_ABSENT = frozenset({"spec-missing-field", "required-value"})
+_STARTS = frozenset({"script", "module", "command", "rdzvEndpoint", "nodes", "nnodes", "master", "worker"})
+_DEVICES = frozenset({"gpu", "devices"})
+_VOLUMES = frozenset({"volumes", "volumeMounts", "podTemplate", "sharedMemory"})
+_NEEDED: dict[Path, Any] = {
     ("apiVersion",): "ptcompile/v1",
     ("kind",): "TrainingJob",
     ("spec", "image"): "image",
 }
 
-_PLACEHOLDERS: Final[dict[str | int, str]] = {"script": "train.py", "image": "train:1"}
+_PLACEHOLDERS: dict[str | int, str] = {"script": "train.py", "image": "train:1"}
 """Replacements for wrong values, so that they are not reported as missing."""
 
 

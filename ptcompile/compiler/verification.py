@@ -23,7 +23,7 @@ from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.spec.training_job import JobSpec
 
@@ -36,7 +36,7 @@ def _other_backends(value: str) -> tuple[str, ...]:
     return ("etcd-v2",) if value == "c10d" else ("c10d",)  # a single node distinguishes static from all others
 
 
-_ALTERNATIVE_VALUES: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {
+_ALTERNATIVE_VALUES: dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]] = {
     ("master_port",): lambda value: (value % 65535 + 1,),
     ("min_available",): lambda value: (value + 1,),
     ("names", "node"): _other_name,
@@ -52,7 +52,7 @@ _ALTERNATIVE_VALUES: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]
 """Fields that have an effect only for some targets and job shapes, and other values to try. All other fields are always
 written or reported by their target: tests/test_every_word.py tries them all.
 """
-_FIRST_KEYS: Final = frozenset([field[0] for field in _ALTERNATIVE_VALUES])
+_FIRST_KEYS = frozenset([field[0] for field in _ALTERNATIVE_VALUES])
 
 
 def unused_fields(built: Built) -> Iterator[PlacedProblem]:
@@ -229,7 +229,7 @@ def _is_labeled(built: Built) -> bool:
     )
 
 
-_CLAIM_FIELDS: Final = frozenset({"claims", "resourceClaims"})
+_CLAIM_FIELDS = frozenset({"claims", "resourceClaims"})
 """Fields of which `emitting.check_claim_support` reports on the spec that the server drops them."""
 
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_FAILURES: Final = "failures"
-_TOPICS: Final = {
+_FAILURES = "failures"
+_TOPICS = {
     "torchrun": ("torchrun ", "torchrun, "),
     "lost nodes": ("a lost node", "PodEvicted"),
     "success": ("success", "succeed", "CompleteJob"),
@@ -18,7 +14,7 @@ _TOPICS: Final = {
     "cleanup": ("cleanPodPolicy", "ttlSecondsAfterFinished"),
 }
 """Words of the sentences on each topic, in the order of the check; the other sentences are about failures."""
-_AFTER_ROLE: Final = (": ", ", ", " ")
+_AFTER_ROLE = (": ", ", ", " ")
 """What separates a role's name from its sentence."""
 
 

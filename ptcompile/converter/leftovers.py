@@ -16,7 +16,7 @@ from ptcompile.simulator.meeting import dns_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.pod import Pod
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[Pod, Pod]]
 
 
-_HOST_PATTERN: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
-_METADATA: Final = ("labels", "annotations")
-RANK_VARIABLES: Final = ("RANK", "JOB_COMPLETION_INDEX", "PET_NODE_RANK")
-_COMMANDS: Final = ("command", "args")
+_HOST_PATTERN = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+_METADATA = ("labels", "annotations")
+RANK_VARIABLES = ("RANK", "JOB_COMPLETION_INDEX", "PET_NODE_RANK")
+_COMMANDS = ("command", "args")
 
 
 def without_old_metadata(

@@ -13,17 +13,17 @@ from ptcompile.simulator.meeting import dns_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.simulator.world import World
 
     Json = dict[str, Any]
 
-_MAX_PORT_NAME: Final = 15
-_FAILURE_POLICY: Final = "podFailurePolicy"
-_JOB_FIELDS: Final = (_FAILURE_POLICY, "podReplacementPolicy")
+_MAX_PORT_NAME = 15
+_FAILURE_POLICY = "podFailurePolicy"
+_JOB_FIELDS = (_FAILURE_POLICY, "podReplacementPolicy")
 """Fields of a Job for which a spec has no field, and that do not depend on the Job's own backoffLimit."""
-_THREADS: Final = "OMP_NUM_THREADS"
+_THREADS = "OMP_NUM_THREADS"
 
 
 def without_path(data: Any, path: Sequence[str | int]) -> Any:

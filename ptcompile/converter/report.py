@@ -12,11 +12,11 @@ from ptcompile.operators.table import kinds_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
-_MAX_REASON: Final = 200
+_MAX_REASON = 200
 """Number of characters after which a reason is cut."""
-_JOBS: Final = kinds_with(Kind.read)
+_JOBS = kinds_with(Kind.read)
 
 
 class ConvertedFile(NamedTuple):

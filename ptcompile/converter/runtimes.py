@@ -10,14 +10,12 @@ from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kinds.model import Base
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 
-_ONE_STEP: Final = (
+_ONE_STEP = (
     "use a runtime with the one replicatedJob node and mlPolicy.torch, and run each other step as a separate job"
 )
 

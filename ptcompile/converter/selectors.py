@@ -13,16 +13,16 @@ from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kinds.pods import PodView
     from ptcompile.simulator.job import SimulatedJob
 
     Json = dict[str, Any]
 
-_HOLDERS: Final = frozenset({"labelSelector", "podSelector", "selector"})
+_HOLDERS = frozenset({"labelSelector", "podSelector", "selector"})
 """Keys whose values select pods."""
-_MAX_ADDED: Final = 3
+_MAX_ADDED = 3
 """Maximum number of labels that replace those of the first operator."""
 
 

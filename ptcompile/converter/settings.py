@@ -11,10 +11,10 @@ from ptcompile.operators.table import BY_TARGET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
 
-_LEFT_BEHIND: Final[Mapping[Path, LeftBehind]] = {
+_LEFT_BEHIND: Mapping[Path, LeftBehind] = {
     ("metadata", "generateName"): LeftBehind(
         "the converted job has one name instead of a new one for each `kubectl create`", "rename it for each run"
     ),
@@ -75,5 +75,5 @@ def lost_settings(settings: Settings, source: str, target: str) -> Iterator[Prob
         yield problem_at("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
 
 
-TIME_TO_LIVE: Final = ("spec", "runPolicy", "ttlSecondsAfterFinished")
+TIME_TO_LIVE = ("spec", "runPolicy", "ttlSecondsAfterFinished")
 """The spec field that says how long a finished job is kept: a job without it trains the same."""

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics.terms import Effect
 
-_TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
+_TABLE: dict[str, tuple[str, Effect | None]] = {
     # 0xx: the file as text and as YAML
     "yaml-syntax": ("PTC001", None),
     "bad-encoding": ("PTC002", "unchecked"),
@@ -481,5 +479,5 @@ _TABLE: Final[dict[str, tuple[str, Effect | None]]] = {
 }
 """By name, the code and what a finding leads to; None if its stage already says that."""
 
-CODES: Final = {name: code for name, (code, _) in _TABLE.items()}
-EFFECTS: Final = {name: effect for name, (_, effect) in _TABLE.items() if effect is not None}
+CODES = {name: code for name, (code, _) in _TABLE.items()}
+EFFECTS = {name: effect for name, (_, effect) in _TABLE.items() if effect is not None}

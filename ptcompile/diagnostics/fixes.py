@@ -12,7 +12,7 @@ from ptcompile.kubernetes.names import DNS_LABEL_MAX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Literal
+    from typing import Any, Literal
 
 
 class FixTemplate(NamedTuple):
@@ -28,13 +28,13 @@ class FixTemplate(NamedTuple):
         return Fix(self.title, (Edit(self.op, path, self.value),), self.safe)
 
 
-QUOTES: Final = FixTemplate("put it in quotes", "quote")
-NO_ITEM: Final = FixTemplate("remove the empty item", "remove", safe=False)
+QUOTES = FixTemplate("put it in quotes", "quote")
+NO_ITEM = FixTemplate("remove the empty item", "remove", safe=False)
 
-DEDUPLICATED: Final = Fix("remove the first, which kubectl drops", (Edit("deduplicate", ()),), safe=False)
+DEDUPLICATED = Fix("remove the first, which kubectl drops", (Edit("deduplicate", ()),), safe=False)
 """The fix for two equal keys."""
 
-_BOOLEAN_WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_BOOLEAN_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _is_integer = Pattern(r"-?(?:0|[1-9][0-9]{0,8})").fullmatch
 
 

@@ -11,11 +11,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-MAX_PATH_PARTS: Final = 64
+MAX_PATH_PARTS = 64
 """Maximum number of keys and indexes of a path."""
 
 

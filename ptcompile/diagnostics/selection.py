@@ -15,14 +15,12 @@ from ptcompile.diagnostics.codes import CODES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics import Diagnostic
     from ptcompile.diagnostics.terms import Severity, Stage
 
-NO_CODES: Final[Mapping[str, str]] = MappingProxyType({})
-NO_SEVERITIES: Final[Mapping[str, Severity]] = MappingProxyType({})
-SEVERITIES: Final = ("error", "warning", "note")
+NO_CODES: Mapping[str, str] = MappingProxyType({})
+NO_SEVERITIES: Mapping[str, Severity] = MappingProxyType({})
+SEVERITIES = ("error", "warning", "note")
 
 
 class Selection(NamedTuple):
@@ -51,7 +49,7 @@ class Selection(NamedTuple):
         return self.select is None or name in self.select or stage in ("apply", "pod")
 
 
-_ALL: Final = Selection()
+_ALL = Selection()
 
 
 def selection(

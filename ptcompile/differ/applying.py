@@ -56,7 +56,7 @@ from ptcompile.operators.table import OPERATORS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.crds import Definitions
 
@@ -65,7 +65,7 @@ else:
     Json = Mapping
 
 
-_POINTER_FIELDS: Final = frozenset(
+_POINTER_FIELDS = frozenset(
     {
         "allowPrivilegeEscalation",
         "automountServiceAccountToken",
@@ -95,7 +95,7 @@ def pointer_changes(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[
             yield from pointer_changes(before, after, (*path, f"[{index}]"))
 
 
-_RESTARTING_FIELDS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
+_RESTARTING_FIELDS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
     ("apps", "Deployment"): (("spec", "template"), "pods are replaced, a few at a time"),
     ("apps", "DaemonSet"): (("spec", "template"), "pods are replaced, a few at a time"),
     ("apps", "StatefulSet"): (("spec", "template"), "pods are replaced, the last one first"),
@@ -107,7 +107,7 @@ _RESTARTING_FIELDS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = 
 }
 """Fields whose change restarts pods, by API group and kind."""
 
-_UNSEEN_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
+_UNSEEN_FIELDS: dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]] = {
     ("apps", "ReplicaSet"): ((("spec", "template"), "running pods are left unchanged; new pods use the new template"),),
     ("batch", "CronJob"): ((("spec", "jobTemplate"), "running Jobs are left unchanged; the next Jobs use it"),),
     ("ray.io", "RayCluster"): (
@@ -137,7 +137,7 @@ def apply_verdict(
     return Apply("in-place" if touched else "unchanged", None)
 
 
-_UPDATE_VALIDATORS: Final[dict[tuple[str, str], UpdateValidator]] = {
+_UPDATE_VALIDATORS: dict[tuple[str, str], UpdateValidator] = {
     ("", "Pod"): pod_update,
     ("", "Service"): service_update,
     ("", "Node"): node_update,
@@ -218,7 +218,7 @@ def _touched_paths(before: Json, after: Json, old: Json, new: Json) -> Iterator[
         yield from pointer_changes(old, new)
 
 
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def three_way_merge(live: Json, file: Json) -> Json:
@@ -273,7 +273,7 @@ def _without_dropped(old: Json, new: Json, versions: Versions) -> Json:
     return kept  # type: ignore[no-any-return]
 
 
-_WHOLE_SOURCE: Final = ("dataSourceRef", "namespace")
+_WHOLE_SOURCE = ("dataSourceRef", "namespace")
 """End of the path of a field with which the server drops the field around it; the rules for claims know that."""
 
 

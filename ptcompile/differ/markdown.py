@@ -13,13 +13,9 @@ from ptcompile.differ.text import change_line, hidden_suffix, object_title
 from ptcompile.report.ci import html_code
 from ptcompile.report.layout import shorten
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 _DIFF_SIGNS = {"~": "!", "+": "+", "-": "-"}
 """Signs that GitHub colors in a `diff` block."""
-_MAX_VALUE_LENGTH: Final = 120
+_MAX_VALUE_LENGTH = 120
 """Number of characters of a value that are shown; text and JSON have all of them."""
 
 

@@ -15,16 +15,16 @@ from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
 hidden = without_secrets
 
-_FIRST_MARK: Final = 0x100000
-_MARK_COUNT: Final = 0xFFFD
-_MARKED: Final = re.compile(rf"{re.escape(MASK)}[\U00100000-\U0010FFFD]")
+_FIRST_MARK = 0x100000
+_MARK_COUNT = 0xFFFD
+_MARKED = re.compile(rf"{re.escape(MASK)}[\U00100000-\U0010FFFD]")
 
 
 class Marks:

@@ -38,8 +38,6 @@ from ptcompile.spec.reader import default_cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Json = dict[str, Any]
@@ -210,7 +208,7 @@ def _values(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaN
     return choices(nodes)
 
 
-_COMPANIONS: Final[dict[str, Json]] = {
+_COMPANIONS: dict[str, Json] = {
     "spec.elastic.rdzvEndpoint": {"elastic": {"rdzvBackend": "etcd-v2"}},
     "spec.elastic.rdzvId": {"elastic": {"nnodes": "2:4"}},
     "spec.runPolicy.onPodFailure": {"runPolicy": {"backoffLimit": 3}},
@@ -223,7 +221,7 @@ _COMPANIONS: Final[dict[str, Json]] = {
     "spec.topology": {"queue": "research"},
 }
 """What the examples of a field, and of those below it, need next to them in `spec`."""
-_REPLACED: Final[dict[str, tuple[str, str]]] = {
+_REPLACED: dict[str, tuple[str, str]] = {
     "metadata.generateName": ("metadata", "name"),
     "spec.module": ("spec", "script"),
     "spec.command": ("spec", "script"),
@@ -293,7 +291,7 @@ def _cluster() -> ClusterProfile:
     return profile or default_cluster()
 
 
-_PROFILE: Final = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "example"}}
+_PROFILE = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "example"}}
 
 
 def _changes(before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str, Any]]) -> Iterator[str]:

@@ -14,16 +14,12 @@ from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.diagnostics import Path
 from ptcompile.operators.table import OPERATORS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 Schema = Mapping[str, Any]
 
-SCHEMA_FILES: Final = {"TrainingJob": "spec.schema.json", "ClusterProfile": "cluster.schema.json"}
+SCHEMA_FILES = {"TrainingJob": "spec.schema.json", "ClusterProfile": "cluster.schema.json"}
 """Schema file of each of ptcompile's kinds."""
 
-_POD_FIELDS: Final = {
+_POD_FIELDS = {
     "envFrom": ("EnvFromSource", True),
     "volumes": ("Volume", True),
     "volumeMounts": ("VolumeMount", True),
@@ -40,7 +36,7 @@ _POD_FIELDS: Final = {
 }
 """Fields of ptcompile's kinds with a Kubernetes type: the core definition, and whether the field is a list of it."""
 
-_TARGET_KINDS: Final = {operator.target_name: operator.kinds[0].key for operator in OPERATORS if operator.target_name}
+_TARGET_KINDS = {operator.target_name: operator.kinds[0].key for operator in OPERATORS if operator.target_name}
 
 
 class SchemaNode(NamedTuple):

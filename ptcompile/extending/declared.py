@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, get_args  # noqa: TID253 - rules of a configuration
+from typing import Any, get_args  # noqa: TID253 - rules of a configuration
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
@@ -34,11 +34,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.extending import Json
 
-CODE: Final = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
-_is_name: Final = re.compile(r"[a-z]+(-[a-z0-9]+)+").fullmatch
-SCOPES: Final = ("object", "pod", "container")
-_REQUIRED_KEYS: Final = ("code", "name", "path", "expression", "message")
-_ALL_KEYS: Final = (*_REQUIRED_KEYS, "kind", "each", "help", "severity", "stage")
+CODE = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
+_is_name = re.compile(r"[a-z]+(-[a-z0-9]+)+").fullmatch
+SCOPES = ("object", "pod", "container")
+_REQUIRED_KEYS = ("code", "name", "path", "expression", "message")
+_ALL_KEYS = (*_REQUIRED_KEYS, "kind", "each", "help", "severity", "stage")
 
 
 class _DeclaredRule(NamedTuple):

@@ -17,7 +17,7 @@ from ptcompile.source.documents import Document, Source, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
 
 Accept = Callable[[bytes, Sequence[Diagnostic]], CannotFix | None]
@@ -78,7 +78,7 @@ def apply(
     return FixResult(new, tuple(plan.diagnostic for plan in plans), tuple(attempt.skipped))
 
 
-_MAX_ATTEMPTS: Final = 64
+_MAX_ATTEMPTS = 64
 """Maximum number of texts to check in a round: each takes as long as a lint of the file."""
 
 
@@ -282,7 +282,7 @@ def _has_data(text: str, expected: Sequence[Any], problems: int) -> bool:
     return all(equal_json(document.data, data) for document, data in zip(stream.documents, expected, strict=True))
 
 
-MAX_ROUNDS: Final = 20
+MAX_ROUNDS = 20
 """Maximum number of rounds. Overlapping fixes take one round each; no file needs this many."""
 
 _FindingKey = tuple[str, int, Path, Span | None, str]

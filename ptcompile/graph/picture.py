@@ -14,14 +14,10 @@ from ptcompile.simulator.meeting import dns_names, services_of
 from ptcompile.simulator.pod import Pod
 from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-MAX_CARDS: Final = 3
+MAX_CARDS = 3
 """Number of pods drawn for a wide role: the first ones and the last. A single pod is never hidden."""
-MAX_ROLES: Final = 8
-TIMES: Final = "\u00d7"
+MAX_ROLES = 8
+TIMES = "\u00d7"
 
 
 @dataclass(frozen=True, slots=True)

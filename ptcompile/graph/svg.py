@@ -10,19 +10,15 @@ from ptcompile.graph import svg_elements as draw
 from ptcompile.graph.picture import TIMES, Card, Picture, RoleGroup, make_picture
 from ptcompile.simulator.world import World
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-MARGIN: Final = 32.0
+MARGIN = 32.0
 CARD_W, CARD_H = 224.0, 92.0
-GAP: Final = 16.0
-MORE_W: Final = 64.0
-LANE_H: Final = 54.0
+GAP = 16.0
+MORE_W = 64.0
+LANE_H = 54.0
 """Height of the lane for arrows below the cards."""
-PILL_H: Final = 30.0
-MIN_WIDTH: Final = 760.0
-MAX_DEVICES: Final = 16
+PILL_H = 30.0
+MIN_WIDTH = 760.0
+MAX_DEVICES = 16
 """Number of devices that are drawn one by one."""
 
 

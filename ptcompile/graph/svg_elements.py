@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from ptcompile.report.layout import safe_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-MONO: Final = 0.602
+MONO = 0.602
 """Width of a character in a monospaced font, relative to the font size."""
-SANS: Final = 0.56
+SANS = 0.56
 """Approximate width of a character in a proportional font, relative to the font size."""
 
-STYLE: Final = """
+STYLE = """
 text { font-family: ui-sans-serif, system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: #1e293b }
 .mono { font-family: ui-monospace, SFMono-Regular, Menlo, "DejaVu Sans Mono", monospace }
 .title { font-size: 20px; font-weight: 700 }

@@ -13,14 +13,10 @@ from ptcompile.hardware.accelerators import ALIASES, ROWS
 from ptcompile.hardware.fabrics import FABRICS
 from ptcompile.hardware.machines import MACHINES, Machines, machines_by_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_ROCE: Final = ("oke",)
+_ROCE = ("oke",)
 """Clouds whose RDMA network is RoCE, so a site's device plugin may offer `roce`."""
 
-_MAX_NAMES: Final = 4
+_MAX_NAMES = 4
 
 
 def home_of(fabric: str) -> str:

@@ -12,12 +12,7 @@ from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-
-_ANYWHERE: Final = ""  # same value as ANYWHERE
+_ANYWHERE = ""  # same value as ANYWHERE
 
 HOST = "kubernetes.io/hostname"
 CLIQUE = "nvidia.com/gpu.clique"

@@ -16,18 +16,17 @@ from ptcompile.hardware.machines import MACHINES
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Final
 
-_TABLE: Final = load_table("hardware/products.json")
-_MODELS: Final = {model: tuple(names) for model, names in _TABLE["models"].items()}
+_TABLE = load_table("hardware/products.json")
+_MODELS = {model: tuple(names) for model, names in _TABLE["models"].items()}
 """Models as people write them, without their maker."""
-_OTHER_MODELS: Final = frozenset(_TABLE["other_models"])
+_OTHER_MODELS = frozenset(_TABLE["other_models"])
 """Models that the catalog does not have."""
-_FAMILIES: Final[Mapping[str, str]] = _TABLE["families"]
+_FAMILIES: Mapping[str, str] = _TABLE["families"]
 """Machine families whose sizes all have one accelerator."""
-_FABRICS: Final[Mapping[str, list[str]]] = _TABLE["fabrics"]
+_FABRICS: Mapping[str, list[str]] = _TABLE["fabrics"]
 """Other names of each fabric; a name may be several."""
-_NOISE: Final = frozenset(_TABLE["sizes_and_forms"])
+_NOISE = frozenset(_TABLE["sizes_and_forms"])
 """Sizes of memory and forms of cards, which follow a model."""
 _COUNT = re.compile(r" ?[:x*=] ?\d{1,3}$")
 _MODEL = re.compile(r"(?:gb|mi|hl|gaudi|trn|trainium|v|[a-z])?\d{1,4}[a-z]{0,7}|gaudi|trainium|trillium|ironwood")

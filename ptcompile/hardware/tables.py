@@ -12,11 +12,11 @@ from ptcompile.hardware.nodes import LEVELS, VENDORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     Json = dict[str, Any]
 
-_HEAD: Final = (
+_HEAD = (
     "accelerator",
     "cloud",
     "machine",
@@ -27,7 +27,7 @@ _HEAD: Final = (
     "local disk",
     "fabric devices",
 )
-_ANY: Final = "any"
+_ANY = "any"
 """Table cell for a row without a cloud."""
 
 

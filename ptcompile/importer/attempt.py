@@ -38,7 +38,7 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.extending import Extensions
     from ptcompile.importer.draft import SpecData
@@ -66,7 +66,7 @@ class Proof(NamedTuple):
         return self.same_world and not any(difference.changes for difference in self.objects)
 
 
-_NO_PROOF: Final = Proof((), (), compiled=False)
+_NO_PROOF = Proof((), (), compiled=False)
 """The proof of a spec that does not compile, as long as its errors are not needed."""
 
 

@@ -22,7 +22,7 @@ from ptcompile.spec.reader import SPEC_FILE, Block, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.unstructured import Json
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     """None if compile rejects the spec."""
 
 
-_RUN_POLICY: Final = Block(SPEC_FILE, "RunPolicy")
+_RUN_POLICY = Block(SPEC_FILE, "RunPolicy")
 
 
 class PassedJob(NamedTuple):

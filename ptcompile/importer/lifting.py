@@ -40,7 +40,7 @@ from ptcompile.simulator.meeting import training_roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.index import Objects
@@ -147,8 +147,8 @@ def _without_templates(value: Any, holders: Sequence[Path]) -> Any:
     return {key: _without_templates(inner, below.get(key, ())) for key, inner in value.items()}
 
 
-_RESTRICTED_POD: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-_RESTRICTED_CONTAINER: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+_RESTRICTED_POD = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+_RESTRICTED_CONTAINER = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 
 
 def lift_pod_security(candidate: Candidate, cluster: ClusterProfile) -> Candidate:

@@ -12,13 +12,13 @@ from ptcompile.spec.reader import default_cluster, read_cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Json = dict[str, Any]
 
-MINIMAL: Final[Json] = {
+MINIMAL: Json = {
     "apiVersion": "ptcompile/v1",
     "kind": "ClusterProfile",
     "metadata": {"name": "imported"},
@@ -45,7 +45,7 @@ def needed_profile(specs: Sequence[Json]) -> Json | None:
     return MINIMAL if needs_profile(specs, minimal_cluster()) else None
 
 
-_NO_TOLERATIONS: Final[Json] = {"spec": {"tolerations": None}}
+_NO_TOLERATIONS: Json = {"spec": {"tolerations": None}}
 """The pod template that keeps the built-in profile from adding tolerations."""
 
 

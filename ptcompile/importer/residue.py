@@ -29,7 +29,7 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.importer.candidate import Manifests
     from ptcompile.importer.draft import SpecData
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 NamedPath = tuple[str, ...]
 """A path as `diff` writes it: list items by name, in brackets."""
 
-MISSING: Final = object()
+MISSING = object()
 
 _UNPATCHABLE = {("spec", "restartPolicy"), ("spec", "hostname"), ("spec", "subdomain")}
 """Fields that a podTemplate may not set, because a spec field or the operator sets them."""

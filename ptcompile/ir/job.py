@@ -15,7 +15,7 @@ from ptcompile.ir.pods import NOTHING, PodTemplate, Resources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Literal
+    from typing import Any, Literal
 
     from ptcompile.diagnostics.terms import Authority
     from ptcompile.ir.pods import Json
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     SuccessPolicy = Literal["Node0", "AllNodes"]
 
 
-CHANNEL: Final = "compute-domain-channel"
+CHANNEL = "compute-domain-channel"
 """Name of the pods' claim for a channel of the job's ComputeDomain."""
 
-GPU: Final = "gpu"
+GPU = "gpu"
 """Name of the pods' claim for whole GPUs."""
 
-DOMAIN_LABEL: Final = "ptcompile/compute-domain"
+DOMAIN_LABEL = "ptcompile/compute-domain"
 """Label of the training pods with the job's name, which keeps them in one rack; the same on every target."""
 
 
@@ -363,7 +363,7 @@ def keep_template(template: PodTemplate) -> PodTemplate:
     return template
 
 
-JOIN_TIMEOUT_SECONDS: Final = 900
+JOIN_TIMEOUT_SECONDS = 900
 """How long the nodes of a job wait for one another by default; an image may have to be pulled first.
 
 As in flytekitplugins-kfpytorch 1.16, `Elastic`.

@@ -8,7 +8,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Literal
+    from typing import Any, Literal
 
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.quantity import Quantity
@@ -20,7 +20,7 @@ else:
     Objects = Json = Quantity = Versions = Outcome = object  # as text, NamedTuple would compile them
 
 
-_MAX_SHOWN: Final = 8
+_MAX_SHOWN = 8
 """Domains that the text shows of each pod set."""
 
 

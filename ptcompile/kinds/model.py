@@ -14,7 +14,7 @@ from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Literal
+    from typing import Any, Literal
 
     from ptcompile.diagnostics import Path, Problem
     from ptcompile.diagnostics.terms import Authority
@@ -39,7 +39,7 @@ class Base(NamedTuple):
     assumed: bool
 
 
-NO_DEFAULTS: Final = object()
+NO_DEFAULTS = object()
 """Marker for a field without a default."""
 
 KeyPath = tuple[str, ...]

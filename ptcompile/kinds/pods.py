@@ -10,13 +10,13 @@ from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, a
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, overload
+    from typing import Any, overload
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
 
 
-_EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
+_EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 class ContainerView(NamedTuple):

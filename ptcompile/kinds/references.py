@@ -9,20 +9,20 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
 
-_ENV_SOURCES: Final = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
-_ENV_FROM_SOURCES: Final = {"secretRef": "Secret", "configMapRef": "ConfigMap"}
-_VOLUME_SOURCES: Final = (
+_ENV_SOURCES = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
+_ENV_FROM_SOURCES = {"secretRef": "Secret", "configMapRef": "ConfigMap"}
+_VOLUME_SOURCES = (
     ("persistentVolumeClaim", "PersistentVolumeClaim", "claimName"),
     ("secret", "Secret", "secretName"),
     ("configMap", "ConfigMap", "name"),
 )
-_PROJECTED_SOURCES: Final = (("secret", "Secret", "name"), ("configMap", "ConfigMap", "name"))
-_DIRECT_FIELDS: Final = (
+_PROJECTED_SOURCES = (("secret", "Secret", "name"), ("configMap", "ConfigMap", "name"))
+_DIRECT_FIELDS = (
     "serviceAccountName",
     "imagePullSecrets",
     "initContainers",

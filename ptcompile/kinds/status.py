@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
+from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
@@ -53,7 +53,7 @@ class Following(NamedTuple):
     """Success condition for Argo if the job is created suspended, because its conditions then begin with another."""
 
 
-ARGO_FAILED: Final = ", ".join(f"status.conditions.{i}.type == Failed" for i in range(6))
+ARGO_FAILED = ", ".join(f"status.conditions.{i}.type == Failed" for i in range(6))
 """Argo Workflows reads a comma as "or" and accesses lists only by index; Failed is not always the first condition."""
 
 

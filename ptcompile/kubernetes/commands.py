@@ -10,22 +10,18 @@ from collections.abc import Mapping, Sequence
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
-LAUNCHERS: Final = frozenset(
+SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
+LAUNCHERS = frozenset(
     {"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "composer", "tune", "horovodrun", "colossalai"}
     | {"ft_launcher", "hyperpodrun", "llamafactory-cli", "swift", "axolotl"}
 )
 
-PROCESS_WORDS: Final = ("auto", "cpu", "gpu", "xpu")
+PROCESS_WORDS = ("auto", "cpu", "gpu", "xpu")
 """What torchrun's --nproc-per-node takes besides a number and the type of a device that only the image knows."""
 
 _python = Pattern(r"(?:python|pypy)[0-9.]*").fullmatch
 
-_VALUED: Final[dict[str, str]] = {
+_VALUED: dict[str, str] = {
     "exec": "a",
     "env": "u C",
     "nohup": "",
@@ -72,9 +68,9 @@ _VALUED: Final[dict[str, str]] = {
 }
 """Wrappers, each with its options that take the next argument as a value."""
 
-_LEADING_ARGUMENTS: Final[dict[str, int]] = {"taskset": 1, "timeout": 1, "gosu": 1, "su-exec": 1, "chrt": 1}
+_LEADING_ARGUMENTS: dict[str, int] = {"taskset": 1, "timeout": 1, "gosu": 1, "su-exec": 1, "chrt": 1}
 """Number of arguments before the command that are not options: a mask, a duration, a user."""
-_VERBS: Final = frozenset({"profile", "launch", "run", "record", "exec", "start", "--"})
+_VERBS = frozenset({"profile", "launch", "run", "record", "exec", "start", "--"})
 _assignment = Pattern(r"[A-Za-z_]\w*=").match
 
 

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_MAX_REPOSITORY: Final = 255
+_MAX_REPOSITORY = 255
 """Maximum length of a repository name, in characters."""
 
-_MAX_REFERENCE: Final = 4096
+_MAX_REFERENCE = 4096
 """Maximum number of characters of a reference that are examined."""
 
 _host = Pattern(
@@ -25,7 +21,7 @@ _host = Pattern(
 _path = Pattern(r"(?a)[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*").fullmatch
 _tag = Pattern(r"(?a)\w[\w.-]{0,127}").fullmatch
 _hexadecimal = Pattern(r"[a-f0-9]{64}").fullmatch
-_DIGESTS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
+_DIGESTS = {"sha256": 64, "sha384": 96, "sha512": 128}
 """Digest algorithms, each with its number of hexadecimal digits."""
 
 _placeholder = Pattern(r"(?a)<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$[A-Za-z_]\w*").search

@@ -10,27 +10,22 @@ from collections.abc import Iterable
 
 from ptcompile._internal.lazy import Pattern
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-
-DNS_LABEL_MAX: Final = 63
+DNS_LABEL_MAX = 63
 """Characters in a DNS label: container, volume, port and Service names, each part of a host name."""
 
-DNS_SUBDOMAIN_MAX: Final = 253
+DNS_SUBDOMAIN_MAX = 253
 """Characters in a DNS subdomain: the names of most objects."""
 
-LABEL_VALUE_MAX: Final = 63
+LABEL_VALUE_MAX = 63
 """Characters in the value of a label."""
 
-QUALIFIED_NAME_MAX: Final = 63
+QUALIFIED_NAME_MAX = 63
 """Characters in the part of a label or annotation key after the slash; the prefix is a DNS subdomain."""
 
-PORT_NAME_MAX: Final = 15
+PORT_NAME_MAX = 15
 """Characters in the name of a container's port (RFC 6335)."""
 
-CONFIG_KEY_MAX: Final = 253
+CONFIG_KEY_MAX = 253
 """Characters in a key of a ConfigMap or Secret."""
 
 _SMALL = "abcdefghijklmnopqrstuvwxyz"

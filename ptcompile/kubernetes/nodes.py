@@ -21,22 +21,20 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
     FieldPath = tuple[str | int, ...]
 
-NAME: Final = "metadata.name"
+NAME = "metadata.name"
 """The field of `matchFields`; groups have it among their labels."""
 _AFFINITY: FieldPath = ("affinity", "nodeAffinity", REQUIRED)
-_TOGETHER: Final = ("affinity", "podAffinity", REQUIRED)
+_TOGETHER = ("affinity", "podAffinity", REQUIRED)
 _SPREAD: FieldPath = ("topologySpreadConstraints",)
-_SHOWN: Final = 4
+_SHOWN = 4
 """How many names, values or reasons a sentence has at most."""
-_HOST: Final = "kubernetes.io/hostname"
+_HOST = "kubernetes.io/hostname"
 """A label that the kubelet gives every node."""
-_CORDON: Final = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+_CORDON = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
 
 
 def always(_name: str) -> bool:
@@ -286,6 +284,6 @@ def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     return None
 
 
-FILTERS: Final = (_node_unschedulable, _taint_toleration, _node_affinity, _node_resources, _topology_labels)
+FILTERS = (_node_unschedulable, _taint_toleration, _node_affinity, _node_resources, _topology_labels)
 """In kube-scheduler's order."""
-_PLURALS: Final = {"is": "are", "has": "have", "lacks": "lack"}
+_PLURALS = {"is": "are", "has": "have", "lacks": "lack"}

@@ -8,8 +8,6 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -39,7 +37,7 @@ OBJECT_KEYS = {
 """`MERGE_KEYS` and those of lists in the operators' objects, for a spec's `manifest`."""
 
 
-REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def terms_of(spec: Json) -> list[Json]:
@@ -86,4 +84,4 @@ def request_path(spec: Json, name: str) -> tuple[str | int, ...]:
     return ()
 
 
-SHM_PATH: Final = "/dev/shm"  # noqa: S108 - compared with and mounted, never written to
+SHM_PATH = "/dev/shm"  # noqa: S108 - compared with and mounted, never written to

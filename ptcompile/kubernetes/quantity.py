@@ -9,22 +9,22 @@ from ptcompile._internal.lazy import Pattern, bounded_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
     Format = Literal["decimal", "binary", "exponent"]
     """How a quantity was written, and so how it is printed: `1500M`, `1536Mi` or `15e8`."""
 
-NANO: Final = 10**9
-MILLI: Final = 10**6
+NANO = 10**9
+MILLI = 10**6
 """One thousandth, in nano units: what the server rounds requests and limits up to."""
 
-_DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-_DECIMAL_SUFFIX: Final = {power: suffix for suffix, power in _DECIMAL.items()}
-_BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
-_BINARY_CAP: Final = (2**63 - 1) * NANO
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_DECIMAL_SUFFIX = {power: suffix for suffix, power in _DECIMAL.items()}
+_BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_BINARY_CAP = (2**63 - 1) * NANO
 # limits on the arithmetic, far beyond any cluster: 1e999999999 is a valid quantity
-_MAX_POWER: Final = 64
-_MAX_DIGITS: Final = 1000
+_MAX_POWER = 64
+_MAX_DIGITS = 1000
 
 # Go's scanner allows every part to be absent: "Ki" and "+" are zero
 _quantity = Pattern(r"([-+]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i|[numkMGTPE])|[eE]([-+]?[0-9]{1,18}))?").fullmatch

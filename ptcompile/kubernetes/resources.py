@@ -9,7 +9,7 @@ from ptcompile.kubernetes import quantity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
 
 _WHOLE = frozenset(
@@ -70,7 +70,7 @@ def count(amount: object) -> int:
     return max(0, parsed.value) if parsed is not None else 0
 
 
-HUGE_PAGES: Final = "hugepages-"
+HUGE_PAGES = "hugepages-"
 """Prefix of the resource names of huge pages."""
 
 

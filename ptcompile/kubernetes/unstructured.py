@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, TypeVar
+    from typing import Any, TypeVar
 
     T = TypeVar("T")
 
@@ -150,7 +150,7 @@ def _drop_nulls(value: Any) -> Any:
 
 
 Missing = type("Missing", (), {"__slots__": (), "__repr__": lambda _self: "MISSING"})
-MISSING: Final = Missing()
+MISSING = Missing()
 """The result for an absent value where None is a value."""
 
 

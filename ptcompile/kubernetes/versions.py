@@ -15,8 +15,6 @@ from ptcompile._internal.schema_files import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     Switches = tuple[tuple[str, bool], ...]
     """Gates that a profile switches on or off, by name."""
 
@@ -79,7 +77,7 @@ class GateStage(NamedTuple):
     """Whether the component refuses to start with another value than the default."""
 
 
-_GROUPS: Final = {"alpha": "AllAlpha", "beta": "AllBeta"}
+_GROUPS = {"alpha": "AllAlpha", "beta": "AllBeta"}
 """Gates that switch all gates of a stage, except those that are switched by name."""
 
 

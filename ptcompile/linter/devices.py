@@ -16,8 +16,6 @@ from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.pod import Pod
 
@@ -78,10 +76,10 @@ def stack_of_image(image: str) -> Stack | None:
     return matches[0] if len(matches) == 1 else None
 
 
-COMPUTE_DOMAIN: Final = ("resource.nvidia.com/v1beta1", "ComputeDomain")
-GPU_CLASSES: Final = frozenset({"gpu.nvidia.com", "mig.nvidia.com"})
-CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com"
-_API_GROUP: Final = "resource.k8s.io/"
+COMPUTE_DOMAIN = ("resource.nvidia.com/v1beta1", "ComputeDomain")
+GPU_CLASSES = frozenset({"gpu.nvidia.com", "mig.nvidia.com"})
+CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
+_API_GROUP = "resource.k8s.io/"
 
 
 class ClaimEntry(NamedTuple):

@@ -9,9 +9,9 @@ from ptcompile.diagnostics import Path, Problem, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
-_KEYS_OF_TOOLS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
+_KEYS_OF_TOOLS: tuple[tuple[str, frozenset[str]], ...] = (
     ("a CloudFormation template", frozenset({"AWSTemplateFormatVersion"})),
     ("a CloudFormation template", frozenset({"Resources", "Outputs"})),
     ("a kustomization", frozenset({"resources"})),
@@ -22,9 +22,9 @@ _KEYS_OF_TOOLS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("a pre-commit configuration", frozenset({"repos"})),
     ("a workflow", frozenset({"jobs", "on"})),
 )
-_CHART_KEYS: Final = frozenset({"apiVersion", "name", "version"})
+_CHART_KEYS = frozenset({"apiVersion", "name", "version"})
 """Required keys of Chart.yaml (Helm 3); its apiVersion is Helm's own."""
-_UNKNOWN: Final = "a document without apiVersion and kind"
+_UNKNOWN = "a document without apiVersion and kind"
 
 
 def foreign_kind(data: Mapping[str, Any]) -> str | None:
@@ -57,14 +57,12 @@ _PLACEHOLDER = Pattern(
     r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}]*)?\}|(?<![\w$])__[A-Z][A-Z0-9_]*__(?!\w)|<[A-Za-z][\w.-]*>|\{\{[^{}]*\}\}"
 )
 _whole_variable = Pattern(r"\$[A-Za-z_]\w*").fullmatch
-UNCHECKED_KEYS: Final = frozenset(
-    {"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"}
-)
+UNCHECKED_KEYS = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
 """Fields whose texts may contain such signs for other reasons."""
-_SCHEMA_KEYS: Final = frozenset({"$ref", "$schema"})
+_SCHEMA_KEYS = frozenset({"$ref", "$schema"})
 """Keys of JSON Schema, which a CustomResourceDefinition may contain by mistake."""
-_SIGNS: Final = ("$", "__", "<", "{{")
-_BEGINNINGS: Final = {"$": Pattern(r"\$[{A-Za-z_]"), "__": Pattern("__[A-Z]"), "<": Pattern("<[A-Za-z]")}
+_SIGNS = ("$", "__", "<", "{{")
+_BEGINNINGS = {"$": Pattern(r"\$[{A-Za-z_]"), "__": Pattern("__[A-Z]"), "<": Pattern("<[A-Za-z]")}
 """How a placeholder begins in the text of a file, by its sign, except `{{`."""
 
 
@@ -122,7 +120,7 @@ def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]
             yield from _placeholders(item, (*path, i))
 
 
-_SHELL_RULES: Final = frozenset({"shell-variable-without-shell", "shell-variable-in-env"})
+_SHELL_RULES = frozenset({"shell-variable-without-shell", "shell-variable-in-env"})
 
 
 def is_about_written_text(problem: Problem, data: object) -> bool:

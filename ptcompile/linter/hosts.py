@@ -8,12 +8,10 @@ from ptcompile.linter.rule import Subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.simulator.hostnames import HostMistake
 
 
-_REASONS: Final = {
+_REASONS = {
     "domain": "the cluster's domain is {known}, not {written}",
     "namespace": "the pods are in namespace {known}, not in {written}",
     "renamed": (
@@ -30,7 +28,7 @@ _REASONS: Final = {
     "cluster IP": "the Service {written} has a cluster IP, so it names no pods",
     "hostname": "the pod has a subdomain but no hostname",
 }
-_HELP: Final = {
+_HELP = {
     "renamed": "compile the spec with --name {known}, or rename the address, the subdomain and the Service too",
     "subdomain of pods": "set {field} to {written}",
     "selector": "select labels of the pods",

@@ -14,14 +14,10 @@ from ptcompile.kubernetes.pod_spec import pinned_values, request_path
 from ptcompile.kubernetes.unstructured import nested_map, string_map
 from ptcompile.world.templates import EnvEntry, ManifestTemplate
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_INSTANCE_TYPE_LABELS: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-_GKE_LABEL: Final = "cloud.google.com/gke-accelerator"
-_PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
-_SHARED_GPU_LABELS: Final = (
+_INSTANCE_TYPE_LABELS = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_GKE_LABEL = "cloud.google.com/gke-accelerator"
+_PRODUCT_LABEL = "nvidia.com/gpu.product"
+_SHARED_GPU_LABELS = (
     "cloud.google.com/gke-gpu-partition-size",
     "cloud.google.com/gke-gpu-sharing-strategy",
     "cloud.google.com/gke-max-shared-clients-per-gpu",
@@ -90,7 +86,7 @@ def missing_fabrics(template: ManifestTemplate) -> Iterator[MissingFabric]:
             yield MissingFabric(path, text, fabric, pins)
 
 
-_FABRIC_PREFIXES: Final = {"NCCL_GPUDIRECTTCPX_": "tcpx", "NCCL_FASTRAK_": "tcpxo"}
+_FABRIC_PREFIXES = {"NCCL_GPUDIRECTTCPX_": "tcpx", "NCCL_FASTRAK_": "tcpxo"}
 """Fabrics of GKE, keyed by the prefix of NCCL's variables for each."""
 
 

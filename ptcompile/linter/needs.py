@@ -17,10 +17,6 @@ from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.linter.rule import Subject, texts_of
 from ptcompile.operators.table import KINDS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 
 def kind_words(predicate: Callable[[Kind], object]) -> str:
     """Return one word for each kind that satisfies the predicate, as alternatives."""
@@ -28,72 +24,72 @@ def kind_words(predicate: Callable[[Kind], object]) -> str:
     return "/".join(dict.fromkeys(kind.word or kind.name for kind in kinds))
 
 
-VENDORS: Final = "nvidia/amd/intel/habana/google/amazon/huawei"
+VENDORS = "nvidia/amd/intel/habana/google/amazon/huawei"
 """Vendors of accelerators; each resource name contains one (`hardware.accelerators`)."""
 
-TORCHRUN: Final = "torchrun/torch/launcher/hyperpodrun/tune/axolotl"
+TORCHRUN = "torchrun/torch/launcher/hyperpodrun/tune/axolotl"
 """torchrun by its name, or as `-m torch.distributed.run`."""
 
-NODE_LAUNCHERS: Final = (
+NODE_LAUNCHERS = (
     "torchrun/torch/accelerate/deepspeed/composer/colossalai/llamafactory/lmf/swift/megatron/axolotl/launcher"
     "/hyperpodrun/tune"
 )
 """Launchers whose options set the number of nodes (`simulator.launchers`)."""
 
-RENDEZVOUS_WORDS: Final = f"{NODE_LAUNCHERS}/master/world"
+RENDEZVOUS_WORDS = f"{NODE_LAUNCHERS}/master/world"
 """Node launchers, or a script that gets its rendezvous from variables."""
 
-TRAINING_LAUNCHERS: Final = f"{NODE_LAUNCHERS}/mpirun/mpiexec/horovodrun"
+TRAINING_LAUNCHERS = f"{NODE_LAUNCHERS}/mpirun/mpiexec/horovodrun"
 """Launchers of training processes (`linter.containers.LAUNCHERS`)."""
 
-CHECKPOINT_WORDS: Final = (
+CHECKPOINT_WORDS = (
     "checkpoint/checkpoints/checkpointdir/ckpt/ckpts/ckptdir/snapshot/snapshots/save/savedir/dir/directory/folder/root/out/"
     "outdir/outputdir/output/outputs"
 )
 """Words in the names of folders for checkpoints and outputs (`linter.volumes`)."""
 
-SHELLS: Final = "bash/sh/dash/zsh/ash/ksh"
+SHELLS = "bash/sh/dash/zsh/ash/ksh"
 
-RUNTIME_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.runtime))
+RUNTIME_KINDS = kind_words(lambda kind: is_overridden(kind, Kind.runtime))
 """Kinds that take their defaults from another object."""
 
-NPROC: Final = f"nproc/nprocPerNode/numProcPerNode/{RUNTIME_KINDS}"
+NPROC = f"nproc/nprocPerNode/numProcPerNode/{RUNTIME_KINDS}"
 """Words that set the number of processes per node; if the kind sets none, the resources do."""
 
-MULTI_POD_KINDS: Final = kind_words(lambda kind: kind.rendezvous.roles or is_overridden(kind, Kind.recreates))
+MULTI_POD_KINDS = kind_words(lambda kind: kind.rendezvous.roles or is_overridden(kind, Kind.recreates))
 """Kinds that may create several pods."""
 
-MULTI_ROLE_KINDS: Final = kind_words(lambda kind: kind.rendezvous.roles and is_overridden(kind, Kind.pods))
+MULTI_ROLE_KINDS = kind_words(lambda kind: kind.rendezvous.roles and is_overridden(kind, Kind.pods))
 """Kinds whose pods may have several templates."""
 
-CLOSED_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.recreates) and not kind.rendezvous.open)
+CLOSED_KINDS = kind_words(lambda kind: is_overridden(kind, Kind.recreates) and not kind.rendezvous.open)
 """Kinds whose pods are never joined by pods of another object."""
 
-RETRYING_KINDS: Final = kind_words(lambda kind: is_overridden(kind, Kind.retries))
+RETRYING_KINDS = kind_words(lambda kind: is_overridden(kind, Kind.retries))
 """Kinds whose operator recreates pods a limited number of times."""
 
-RESTARTING_KINDS: Final = f"Pod/{kind_words(lambda kind: kind.restarts_finished)}"
+RESTARTING_KINDS = f"Pod/{kind_words(lambda kind: kind.restarts_finished)}"
 """Kinds whose finished pods may start again."""
 
-ENV_KINDS: Final = kind_words(lambda kind: kind.additions.env_of)
+ENV_KINDS = kind_words(lambda kind: kind.additions.env_of)
 """Kinds whose operator's variables override the user's."""
 
-COMPARED_KINDS: Final = kind_words(
+COMPARED_KINDS = kind_words(
     lambda kind: kind.rendezvous.roles and is_overridden(kind, Kind.templates) and not kind.rendezvous.all_pods
 )
 """Kinds with several pod templates, which rules for any kind compare."""
 
-TORCHRUN_FIELD_KINDS: Final = kind_words(lambda kind: kind.launch_fields.options)
+TORCHRUN_FIELD_KINDS = kind_words(lambda kind: kind.launch_fields.options)
 """Kinds with fields that become options of torchrun."""
 
 
 Needs = tuple[frozenset[str], ...]
 """Alternatives; the object must contain at least one of each, or the rule finds nothing in it."""
 
-_SIGNS: Final = "$&|<>;"
-_WORD_BYTES: Final = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
+_SIGNS = "$&|<>;"
+_WORD_BYTES = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
 """Letters and digits unchanged, and a space for every other byte."""
-_JOINING_SIGNS: Final = "$\"'\\"
+_JOINING_SIGNS = "$\"'\\"
 _find_joined_words = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""").search
 """Finds where a shell or the kubelet may join several words into one: `tor"ch"run`, `$A$B`, `${A}run`."""
 

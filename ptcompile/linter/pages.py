@@ -14,10 +14,6 @@ from ptcompile.diagnostics.codes import CODES
 from ptcompile.linter import every_rule, rule_named
 from ptcompile.linter.rule import Rule
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 
 class CodePage(NamedTuple):
     """The meaning of a code without a rule."""
@@ -26,14 +22,14 @@ class CodePage(NamedTuple):
     fix: str
 
 
-CODE_PAGES: Final = {name: CodePage(**page) for name, page in load_table("linter/code_pages.json").items()}
+CODE_PAGES = {name: CodePage(**page) for name, page in load_table("linter/code_pages.json").items()}
 """Pages keyed by finding name. Rules have their own pages."""
 
 
-SECTIONS: Final = ("What", "Why", "Example", "Fix", "Source")
-FINDING_MARK: Final = "# <--"
+SECTIONS = ("What", "Why", "Example", "Fix", "Source")
+FINDING_MARK = "# <--"
 """Ends the example line that the finding is reported at."""
-_GUTTER_COLUMNS: Final = 2
+_GUTTER_COLUMNS = 2
 """Columns before an example's lines: `- ` in bad ones, `+ ` in good ones, spaces in shared ones."""
 
 _SECTION_HEAD = re.compile(rf"^({'|'.join(SECTIONS)}):[ \n]?", re.MULTILINE)

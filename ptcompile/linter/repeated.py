@@ -15,14 +15,14 @@ from ptcompile.source.templates import mark_within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.kubernetes.index import ObjectIdentity
 
-CREATED_KINDS: Final = frozenset(operator.kinds[0].name for operator in BY_TARGET.values())
+CREATED_KINDS = frozenset(operator.kinds[0].name for operator in BY_TARGET.values())
 """Kinds that are created rather than applied again: the API server rejects the second one even if it is equal."""
-_NAME: Final = ("metadata", "name")
+_NAME = ("metadata", "name")
 
 
 def object_digests(read: Source, definitions: Definitions | None) -> dict[ObjectIdentity, str]:

@@ -16,7 +16,7 @@ from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, TypeVar
+    from typing import Any, TypeVar
 
     from ptcompile.kinds.pods import Place
     from ptcompile.kubernetes.unstructured import Json
@@ -202,8 +202,8 @@ def drop_subject(subject: Subject) -> None:
         drop_job(job)
 
 
-_COLLECTIONS: Final = (list, tuple, Mapping)
-_LEAVES: Final = frozenset({int, bool, float, type(None)})
+_COLLECTIONS = (list, tuple, Mapping)
+_LEAVES = frozenset({int, bool, float, type(None)})
 
 
 def texts_of(data: Any) -> frozenset[str]:
@@ -236,7 +236,7 @@ def is_recreated(subject: Subject, template: ManifestTemplate) -> bool | None:
     return recreates
 
 
-_POD_FAMILIES: Final = frozenset(POD_RULES) - {"linter.rules.image"}
+_POD_FAMILIES = frozenset(POD_RULES) - {"linter.rules.image"}
 
 
 class Finding(NamedTuple):

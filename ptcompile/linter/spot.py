@@ -12,11 +12,9 @@ from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_SPOT_LABELS: Final[frozenset[tuple[str, str]]] = frozenset(
+_SPOT_LABELS: frozenset[tuple[str, str]] = frozenset(
     {label for nodes in SPOT.values() for label in nodes.labels.items()}
     | {("cloud.google.com/gke-preemptible", "true")}
 )
@@ -31,7 +29,7 @@ class Notice(NamedTuple):
     """What the node pool may set."""
 
 
-_NOTICES: Final = {
+_NOTICES = {
     "google": Notice(usual=15, most=120),
     "azure": Notice(usual=30, most=30),
     "amazonaws": Notice(usual=120, most=120),

@@ -10,18 +10,16 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics import Diagnostic
 
-SUCCESSOR: Final = "operator-with-successor"
-_SUCCESSORS: Final = {
+SUCCESSOR = "operator-with-successor"
+_SUCCESSORS = {
     kind.key: (operator, operator.conversion.successor)
     for operator, kind in KINDS.values()
     if operator.conversion.successor
 }
 """The operators whose jobs another target takes over, by kind."""
-_WORDS: Final = tuple(name.encode() for _, name in _SUCCESSORS)
+_WORDS = tuple(name.encode() for _, name in _SUCCESSORS)
 
 
 def successor_notes(content: bytes, filename: str | None) -> Iterable[Diagnostic]:

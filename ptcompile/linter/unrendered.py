@@ -13,9 +13,9 @@ from ptcompile.source.templates import TemplateMark, mark_within, may_have_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
-_SYNTAX_RULES: Final = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
+_SYNTAX_RULES = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
 """Rules that report how YAML reads a template mark."""
 
 

@@ -15,14 +15,14 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     Json = Mapping[str, Any]
 
 
-_TEXT_NAME: Final = "-"
+_TEXT_NAME = "-"
 """The name by which a configuration sees a text: that of standard input."""
-_PATH_CHARACTERS: Final = 200
+_PATH_CHARACTERS = 200
 """Maximum length of a path in a message."""
 
 

@@ -8,10 +8,6 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.mcp.inputs import CallError
 from ptcompile.mcp.tools import explain_field, explain_rule
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 
 class Page(NamedTuple):
     """A page, or a family of pages whose address ends with a word."""
@@ -33,14 +29,14 @@ def _starter(_word: str) -> str:
     return init()
 
 
-PAGES: Final = {
+PAGES = {
     "ptcompile://rules": Page("All rules of lint: code, name, severity, stage and authority", _rules),
     "ptcompile://spec": Page("The fields of a spec", lambda _: explain_field("spec")),
     "ptcompile://spec/starter": Page("A commented spec to start from", _starter),
     "ptcompile://cluster": Page("The fields of a ClusterProfile", lambda _: explain_field("ClusterProfile.spec")),
 }
 """Single pages by address."""
-FAMILIES: Final = {
+FAMILIES = {
     "ptcompile://rules/": Page("The page of a rule, by its code or name", explain_rule),
     "ptcompile://fields/": Page("The reference of a field, such as spec.elastic or Pod.spec.containers", explain_field),
 }

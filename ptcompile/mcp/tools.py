@@ -14,7 +14,7 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics import Diagnostic
 
@@ -62,7 +62,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
         raise CallError(f"{missing[0]} is required")
 
 
-_TYPES: Final[dict[str, tuple[type, str]]] = {"string": (str, "a string"), "boolean": (bool, "true or false")}
+_TYPES: dict[str, tuple[type, str]] = {"string": (str, "a string"), "boolean": (bool, "true or false")}
 
 
 def _text_or_path(content: str, prefix: str = "") -> dict[str, Schema]:
@@ -73,17 +73,17 @@ def _text_or_path(content: str, prefix: str = "") -> dict[str, Schema]:
     }
 
 
-_INPUT: Final = _text_or_path("specs or manifests")
-_MANIFESTS: Final = _text_or_path("manifests")
-_CLUSTER: Final = _text_or_path("the ClusterProfile: versions, queue system, machines of the cluster", "cluster_")
-_TARGET: Final = {
+_INPUT = _text_or_path("specs or manifests")
+_MANIFESTS = _text_or_path("manifests")
+_CLUSTER = _text_or_path("the ClusterProfile: versions, queue system, machines of the cluster", "cluster_")
+_TARGET = {
     "target": {
         "type": "string",
         "enum": list(TARGETS),
         "description": "the operator to compile specs for; by default the spec's own, or what the job needs",
     }
 }
-_LOSSY: Final = {
+_LOSSY = {
     "lossy": {"type": "boolean", "description": "drop what cannot be expressed, with a warning instead of an error"}
 }
 
@@ -313,7 +313,7 @@ def _schema(call: Call) -> dict[str, Any]:
     return schema(call.arguments["name"])
 
 
-TOOLS: Final = {
+TOOLS = {
     "lint": Tool(
         "Check Kubernetes manifests of training jobs, or ptcompile specs, as the API server, the operators, the "
         "kubelet and torchrun would, offline. Each finding has its line, the consequence and the fix",

@@ -21,11 +21,7 @@ from ptcompile.operators.scheduler_plugins import SchedulerPlugins
 from ptcompile.operators.trainer import KubeflowTrainer
 from ptcompile.operators.volcano import VolcanoOperator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-OPERATORS: Final[tuple[Operator, ...]] = (
+OPERATORS: tuple[Operator, ...] = (
     PodOperator(),
     BatchOperator(),
     TrainingOperator(),

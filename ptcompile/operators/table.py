@@ -13,7 +13,7 @@ from ptcompile.operators import OPERATORS as OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics import Authority
     from ptcompile.kinds.model import QueueSystem
@@ -22,22 +22,20 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_UNKNOWN: Final = Kind()
+_UNKNOWN = Kind()
 
-BY_FOLDER: Final = {operator.folder: operator for operator in OPERATORS}
-BY_QUEUE_SYSTEM: Final = {operator.queue_system: operator for operator in OPERATORS if operator.queue_system}
-BY_GANG_SCHEDULER: Final = {operator.gang_scheduler: operator for operator in OPERATORS if operator.gang_scheduler}
-BY_TARGET: Final = {operator.target_name: operator for operator in OPERATORS if operator.target_name}
-KINDS: Final[dict[GroupVersionKind, tuple[Operator, Kind]]] = {
+BY_FOLDER = {operator.folder: operator for operator in OPERATORS}
+BY_QUEUE_SYSTEM = {operator.queue_system: operator for operator in OPERATORS if operator.queue_system}
+BY_GANG_SCHEDULER = {operator.gang_scheduler: operator for operator in OPERATORS if operator.gang_scheduler}
+BY_TARGET = {operator.target_name: operator for operator in OPERATORS if operator.target_name}
+KINDS: dict[GroupVersionKind, tuple[Operator, Kind]] = {
     kind.key: (operator, kind) for operator in OPERATORS for kind in operator.kinds
 }
-GROUP_MARKS: Final[dict[GroupVersionKind, GroupMark]] = {
+GROUP_MARKS: dict[GroupVersionKind, GroupMark] = {
     key: kind.group_mark for key, (_, kind) in KINDS.items() if kind.group_mark is not None
 }
 """Kinds of PodGroup that appear in files, and how pods name one."""
-FEATURES: Final[dict[str, Feature]] = {
-    name: feature for operator in OPERATORS for name, feature in operator.features.items()
-}
+FEATURES: dict[str, Feature] = {name: feature for operator in OPERATORS for name, feature in operator.features.items()}
 """Changes between the operators' releases. Rows that no target checks are documentation."""
 
 

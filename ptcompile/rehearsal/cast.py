@@ -7,7 +7,7 @@ image; both get those values from the rehearsal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.goflags import atoi
@@ -24,7 +24,7 @@ SCRIPT = "stand_in.py"
 """The training script in a pod's folder: the stand-in or the user's."""
 HOSTFILE = "hostfile"
 """The host file in a pod's folder, which lists all pods and their processes for deepspeed."""
-MODULES: Final[Mapping[str, str]] = {
+MODULES: Mapping[str, str] = {
     "torchrun": "torch.distributed.run",
     "accelerate": "accelerate.commands.launch",
     "deepspeed": "deepspeed.launcher.runner",
@@ -119,11 +119,11 @@ def launcher_stand_ins(pod: Pod, pods: int) -> Iterator[str]:
 MAX_PODS = 32
 """Maximum number of training pods: each runs at least one PyTorch process."""
 _INTERFACE_VARIABLES = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
-_LOADER_VARIABLES: Final = frozenset(
+_LOADER_VARIABLES = frozenset(
     {"BASH_ENV", "LD_AUDIT", "LD_LIBRARY_PATH", "LD_PRELOAD", "PATH", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP"}
 )
 """Variables with which a manifest would choose files of this machine to run, such as one of its repository."""
-_DROPPED_VARIABLES: Final = frozenset({*_INTERFACE_VARIABLES, *_LOADER_VARIABLES})
+_DROPPED_VARIABLES = frozenset({*_INTERFACE_VARIABLES, *_LOADER_VARIABLES})
 
 
 class Actor(NamedTuple):

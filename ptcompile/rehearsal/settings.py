@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from ptcompile.simulator.faults import Fault
 
@@ -16,10 +15,10 @@ class RehearsalError(Exception):
     """Raised when this job or this machine cannot rehearse; the message says what is missing."""
 
 
-_SECONDS_PER_UNIT: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
+_SECONDS_PER_UNIT = {"": 1, "s": 1, "m": 60, "h": 3600}
 _FAULT_PATTERN = re.compile(r"(\d+)(?:@([\w.]+))?(?:,back=([\w.]+))?")
 _LATE_PATTERN = re.compile(r"(\d{1,9})=([\w.]+)")
-FORMS: Final[dict[FaultKind, str]] = {
+FORMS: dict[FaultKind, str] = {
     "late": "POD=TIME",
     "kill": "POD[@TIME][,back=TIME]",
     "drain": "POD[@TIME][,back=TIME]",
@@ -27,7 +26,7 @@ FORMS: Final[dict[FaultKind, str]] = {
     "dns-lag": "TIME",
 }
 """Format of each fault's argument; pods are numbered from 0 among the training pods."""
-DEFAULT_FAULT_SECONDS: Final = 3.0
+DEFAULT_FAULT_SECONDS = 3.0
 """Seconds after all pods train, if a fault has no time."""
 
 
@@ -61,7 +60,7 @@ def fault(kind: FaultKind, text: str) -> Fault:
     return Fault(kind, int(match[1]), seconds, back)
 
 
-_EXAMPLES: Final[dict[FaultKind, str]] = {
+_EXAMPLES: dict[FaultKind, str] = {
     "late": "0=150s",
     "kill": "2@10s,back=20s",
     "drain": "1,back=20s",

@@ -28,13 +28,13 @@ from ptcompile.report.layout import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
 
-_GITHUB_COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
+_GITHUB_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 _SAFE_CHARACTERS = frozenset(" ,-/=")
 """Unescaped characters besides letters and digits. A dot is safe too if the text contains no www address."""
-_MAX_MESSAGE_LENGTH: Final = 500
+_MAX_MESSAGE_LENGTH = 500
 
 
 def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
@@ -75,7 +75,7 @@ def _escape_property(text: str) -> str:
     return _escape_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-_GITLAB_SEVERITIES: Final = {"error": "major", "warning": "minor", "note": "info"}
+_GITLAB_SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 
 
 def gitlab(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
@@ -136,7 +136,7 @@ def _quote_attribute(text: str) -> str:
     return quoteattr(safe_text(text))
 
 
-_SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def sarif(

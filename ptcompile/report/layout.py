@@ -12,19 +12,17 @@ from ptcompile.diagnostics.codes import EFFECTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics.terms import Effect, Severity, Stage
 
 
-_STAGES: Final = {
+_STAGES = {
     "apply": ("rejected when it is applied", "may be rejected when it is applied"),
     "pod": ("accepted, but its pods are rejected", "accepted, but its pods may be rejected"),
 }
 """The sentence for an error, which is certain, and that for warnings and notes."""
-_COMPILES: Final = ("it does not compile", "it compiles")
+_COMPILES = ("it does not compile", "it compiles")
 """The same for ptcompile's own files."""
-_EFFECTS: Final[dict[Effect, tuple[str, str]]] = {
+_EFFECTS: dict[Effect, tuple[str, str]] = {
     "fails": ("fails at run time", "may fail at run time"),
     "waits": ("never starts", "may never start"),
     "endless": ("never ends", "may never end"),
@@ -97,10 +95,10 @@ def outcome(name: str, severity: Severity, stage: Stage, *, is_ours: bool = Fals
     return _EFFECTS[effect or ("works" if stage == "style" else "fails")][is_uncertain]
 
 
-hash_command: Final = Pattern(r"##([A-Za-z]{0,16}\[)")
+hash_command = Pattern(r"##([A-Za-z]{0,16}\[)")
 """A command of Azure Pipelines (agent, Command.TryParse), of GitHub's older form (runner, ActionCommand.TryParse) or of
 TeamCity."""
-_colon_command: Final = Pattern(r"^( *)::([A-Za-z])")
+_colon_command = Pattern(r"^( *)::([A-Za-z])")
 """A command of GitHub (runner, ActionCommand.TryParseV2). An IPv6 address such as ::1 is not one."""
 
 
@@ -131,7 +129,7 @@ def format_json(data: object) -> str:
     return hash_command.sub(r"#\\u0023\1", mask_formats(json.dumps(data, indent=2))) + "\n"
 
 
-LABEL_WIDTH: Final = 13
+LABEL_WIDTH = 13
 """Width of the label column."""
 
 

@@ -12,14 +12,9 @@ from ptcompile.diagnostics import Diagnostic
 from ptcompile.report.ci import html_code, rule_link, table
 from ptcompile.report.layout import format_json, safe_text
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-
-LABEL: Final = "label:"
+LABEL = "label:"
 """Beginning of a grouping by a label: `label:acme.dev/team`."""
-GROUPINGS: Final = ("rule", "folder", f"{LABEL}KEY")
+GROUPINGS = ("rule", "folder", f"{LABEL}KEY")
 
 
 class Row(NamedTuple):
@@ -123,7 +118,7 @@ def _cell(grouping: str, value: str) -> str:
     return rule_link(*value.split(" ", 1)) if grouping == "rule" else html_code(value or "(none)")
 
 
-FORMS: Final[Mapping[str, Callable[[Sequence[Row], Sequence[str]], str]]] = {
+FORMS: Mapping[str, Callable[[Sequence[Row], Sequence[str]], str]] = {
     "full": as_text,
     "concise": as_text,
     "json": as_json,

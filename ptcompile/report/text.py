@@ -18,13 +18,11 @@ from ptcompile.report.layout import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.source.documents import Source
 
 
-_RESET: Final = "\x1b[0m"
-_STYLES: Final = (
+_RESET = "\x1b[0m"
+_STYLES = (
     (re.compile(r"^error(?=\[)|(?<=: )error(?= PTC)", re.MULTILINE), "\x1b[1;31m"),
     (re.compile(r"^warning(?=\[)|(?<=: )warning(?= PTC)", re.MULTILINE), "\x1b[1;33m"),
     (re.compile(r"^note(?=\[)|(?<=: )note(?= PTC)", re.MULTILINE), "\x1b[1;36m"),
@@ -70,7 +68,7 @@ def with_frames(diagnostics: Sequence[Diagnostic], lines: Mapping[str | None, Ma
     )
 
 
-_BEGINNING: Final = 1 << 16
+_BEGINNING = 1 << 16
 """Characters of a file that exceeds a limit: its only finding is at its first line, and masking all of it would take
 minutes.
 """

@@ -22,7 +22,7 @@ from ptcompile.spec.training_job import Spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Literal
+    from typing import Any, Literal
 
     Support = Literal["yes", "roughly", "no"]
     """`roughly`: it compiles, with a warning about how the operator interprets it."""
@@ -64,7 +64,7 @@ def _gang_probes() -> Iterator[Probe]:
         yield from (Probe(*probe) for probe in operator.probes)
 
 
-PROBES: Final = (
+PROBES = (
     Probe("several nodes", {"nodes": 2}),
     Probe("a range of nodes", {"elastic": {"nnodes": "2:4"}}),
     Probe("master and workers that differ", {"master": {"image": "other:1"}, "worker": {"replicas": 1}}),
@@ -98,7 +98,7 @@ PROBES: Final = (
 )
 """Probes in table order. A Pod is probed with one node and other targets with two, unless the probe sets the number."""
 
-NAME_SIZES: Final = (1, 8, 100)
+NAME_SIZES = (1, 8, 100)
 """Numbers of nodes for which the table has the longest job name."""
 
 _SHAPE_FIELDS = ("nodes", "elastic", "master")

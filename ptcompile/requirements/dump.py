@@ -43,25 +43,23 @@ from ptcompile.spec.reader import default_cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 JsonDict = dict[str, Any]
 
-_CONTROLLERS: Final = frozenset({"Deployment", "DaemonSet", "StatefulSet", "Pod"})
+_CONTROLLERS = frozenset({"Deployment", "DaemonSet", "StatefulSet", "Pod"})
 """Kinds of objects in which operators and Kubernetes itself run."""
-_KEPT: Final = (
+_KEPT = (
     "Namespace", "LimitRange", "ResourceQuota", "PriorityClass",
     "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
     "ResourceFlavor", "Topology", "Cohort", "ClusterQueue", "LocalQueue", "WorkloadPriorityClass", "AdmissionCheck",
 )  # fmt: skip
 """Kinds whose objects admit jobs: the profile's `objects`, in this order."""
-_NO_STATE: Final = frozenset({"status", "metadata", "apiVersion", "kind"})
-_BUILT_IN_NAMESPACES: Final = ("kube-", "openshift-")
-_NAME_LABEL: Final = "kubernetes.io/metadata.name"
-_BUILT_IN_CLASSES: Final = "system-"
-_NOT_SHOWN: Final = (
+_NO_STATE = frozenset({"status", "metadata", "apiVersion", "kind"})
+_BUILT_IN_NAMESPACES = ("kube-", "openshift-")
+_NAME_LABEL = "kubernetes.io/metadata.name"
+_BUILT_IN_CLASSES = "system-"
+_NOT_SHOWN = (
     "versions.torch: PyTorch in the images of the jobs",
     "fabrics: networks between nodes, unless they are built in",
     "defaults: variables, service accounts and registry credentials that every job gets",

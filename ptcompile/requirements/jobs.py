@@ -38,7 +38,7 @@ from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.ir.job import Job
     from ptcompile.kubernetes.requests import GroupVersionKind
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
-_RUNTIME_KINDS: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
-DRIVER: Final = BY_FOLDER["nvidia_dra"]
-CHANNEL_CLASS: Final = "compute-domain-default-channel.nvidia.com"
+_RUNTIME_KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
+DRIVER = BY_FOLDER["nvidia_dra"]
+CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
 """The DeviceClass of ComputeDomain channels, whose claim template the driver creates."""
 
 

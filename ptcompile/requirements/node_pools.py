@@ -14,23 +14,23 @@ from ptcompile.world.nodes import karpenter_group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
     JsonDict = dict[str, Any]
 
-_CLOUD_LABELS: Final = {
+_CLOUD_LABELS = {
     "gke": "cloud.google.com/gke-",
     "eks": "eks.amazonaws.com/",
     "aks": "kubernetes.azure.com/",
     "oke": "oci.oraclecloud.com/",
 }
 """Prefix of labels that only a cloud's own nodes have, keyed by cloud."""
-_KARPENTER_POOL: Final = "karpenter.sh/nodepool"
-_POOL_KINDS: Final = frozenset({"NodePool", "NodeClaim", "ComputeClass", "MachineDeployment", "ProvisioningRequest"})
+_KARPENTER_POOL = "karpenter.sh/nodepool"
+_POOL_KINDS = frozenset({"NodePool", "NodeClaim", "ComputeClass", "MachineDeployment", "ProvisioningRequest"})
 """Kinds by which something makes nodes: Karpenter's, GKE's, Cluster API's, cluster-autoscaler's."""
-_POOL_LABELS: Final = (
+_POOL_LABELS = (
     "cloud.google.com/gke-nodepool",
     "eks.amazonaws.com/nodegroup",
     _KARPENTER_POOL,
@@ -38,9 +38,9 @@ _POOL_LABELS: Final = (
     "agentpool",
 )
 """Labels whose value is the name of a node's pool."""
-_TYPES: Final = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
-_CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-_PASSING_TAINTS: Final = (
+_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
+_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_PASSING_TAINTS = (
     "node.kubernetes.io/",
     "node.cloudprovider.kubernetes.io/",
     "ToBeDeletedByClusterAutoscaler",
@@ -48,9 +48,9 @@ _PASSING_TAINTS: Final = (
     "karpenter.sh/disrupted",
 )
 """Prefixes of taints for a passing state of a node (Kubernetes 1.37, Taints; cluster-autoscaler; Karpenter)."""
-_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe")
-_PLAIN_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-_DOMAIN_LABELS: Final = frozenset(label for levels in LEVELS.values() for label in levels.values())
+_GPUS = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe")
+_PLAIN_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
+_DOMAIN_LABELS = frozenset(label for levels in LEVELS.values() for label in levels.values())
 
 
 def worker_nodes(nodes: Sequence[Json]) -> list[Json]:

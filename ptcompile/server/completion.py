@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from lsprotocol.types import (
     CompletionItem,
@@ -25,13 +25,13 @@ from ptcompile.server.definition import is_mount, profile_table, referenced_kind
 from ptcompile.server.document import OpenDocument
 from ptcompile.server.hover import field_text
 
-_MAX_SUGGESTIONS: Final = 200
+_MAX_SUGGESTIONS = 200
 """Maximum number of suggestions per request."""
-_PROBE: Final = "ptcompile-probe"
+_PROBE = "ptcompile-probe"
 _supported_values = re.compile(r"supported values: (.*)")
-_HOST_FIELDS: Final = frozenset({"args", "command", "env", "value"})
+_HOST_FIELDS = frozenset({"args", "command", "env", "value"})
 """Keys below which a value may be a pod's address."""
-_VARIABLES: Final = KNOWN_VARIABLES.difference(RENAMED_VARIABLES)
+_VARIABLES = KNOWN_VARIABLES.difference(RENAMED_VARIABLES)
 """Environment variables that NCCL, PyTorch and OpenMP read."""
 
 
@@ -187,7 +187,7 @@ def _shorten_dns_name(dns: str, namespace: str) -> str:
     return dns.removesuffix(f".{namespace}.svc.cluster.local").removesuffix(f".{namespace}.svc")
 
 
-_KINDS: Final = {
+_KINDS = {
     "value": CompletionItemKind.EnumMember,
     "name": CompletionItemKind.Reference,
     "host": CompletionItemKind.Constant,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from lsprotocol.types import Location, Position, Range
 
@@ -15,10 +15,10 @@ from ptcompile.operators.queues.queue_systems import QUEUE_OBJECT_KINDS
 from ptcompile.server.document import OpenDocument
 from ptcompile.source import documents as source
 
-RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
-QUEUES: Final = ("LocalQueue", "Queue")
+RUNTIMES = ("ClusterTrainingRuntime", "TrainingRuntime")
+QUEUES = ("LocalQueue", "Queue")
 
-_KINDS_BY_TWO_KEYS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+_KINDS_BY_TWO_KEYS: dict[tuple[str, str], tuple[str, ...]] = {
     ("configMapKeyRef", "name"): ("ConfigMap",),
     ("configMapRef", "name"): ("ConfigMap",),
     ("configMap", "name"): ("ConfigMap",),
@@ -36,7 +36,7 @@ _KINDS_BY_TWO_KEYS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
 }
 """Referenced kinds, keyed by the last two keys of the path (list indexes ignored)."""
 
-_KINDS_BY_KEY: Final[dict[str, tuple[str, ...]]] = {
+_KINDS_BY_KEY: dict[str, tuple[str, ...]] = {
     "serviceAccountName": ("ServiceAccount",),
     "priorityClassName": ("PriorityClass",),
 }
@@ -81,7 +81,7 @@ def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
     return volumes + [Volume(str(name), ("spec", "volumeClaimTemplates", i)) for i, name in named if name]
 
 
-_PROFILE_TABLES: Final[dict[Path, tuple[str, ...]]] = {
+_PROFILE_TABLES: dict[Path, tuple[str, ...]] = {
     ("spec", "accelerator"): ("accelerators",),
     ("spec", "fabric"): ("fabrics",),
     ("spec", "queue"): ("defaults", "queue"),

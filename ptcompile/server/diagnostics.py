@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
 
 from lsprotocol.types import (
     CodeAction,
@@ -28,8 +27,8 @@ from ptcompile.fixer import apply
 from ptcompile.server.document import OpenDocument
 from ptcompile.source.suppression import add_ignores
 
-SOURCE: Final = "ptcompile"
-_SEVERITIES: Final = {
+SOURCE = "ptcompile"
+_SEVERITIES = {
     "error": DiagnosticSeverity.Error,
     "warning": DiagnosticSeverity.Warning,
     "note": DiagnosticSeverity.Information,
@@ -80,10 +79,10 @@ def _key_span(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Span | None:
     return span
 
 
-FIX_ALL: Final = "source.fixAll.ptcompile"
-_MAX_FINDINGS: Final = 4
+FIX_ALL = "source.fixAll.ptcompile"
+_MAX_FINDINGS = 4
 """Maximum number of findings that a request offers actions for."""
-_MAX_DIFF_LINES: Final = 200
+_MAX_DIFF_LINES = 200
 """Maximum number of changed lines that are diffed; the time is quadratic in it."""
 
 

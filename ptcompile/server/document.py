@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from lsprotocol.types import Position, Range
 
@@ -279,7 +279,7 @@ class OpenDocument:
         return named_objects(self.source, self.path)
 
 
-_MAX_ANALYSES: Final = 64
+_MAX_ANALYSES = 64
 """Maximum number of texts whose analyses are cached."""
 
 

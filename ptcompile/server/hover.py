@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
 
 from lsprotocol.types import Hover, MarkupContent, MarkupKind, Position
 
@@ -36,9 +35,9 @@ from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.launchers.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulator.pod import Pod
 
-_MAX_ROWS: Final = 8
+_MAX_ROWS = 8
 """Maximum number of table rows per role."""
-_TORCHRUN: Final = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
+_TORCHRUN = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
 """Variables that torchrun sets for each process (torch/distributed/elastic/agent/server/local_elastic_agent.py)."""
 
 
@@ -112,11 +111,11 @@ def _format_code(value: str | None) -> str:
     return "`" + shorten(value, 120).replace("`", "'").replace("|", "\\|").replace("\n", "\\n") + "`"
 
 
-_MAX_LINES: Final = 40
+_MAX_LINES = 40
 """Maximum number of lines below a hovered line; listing the effects of more takes one compilation each."""
 
 
-_MAX_CHANGES: Final = 3
+_MAX_CHANGES = 3
 """Maximum number of changed values per target in the effects of an example."""
 
 
@@ -196,7 +195,7 @@ def _is_too_large(obj: Item, path: Path) -> bool:
 _reference = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
 _ignore_comment = re.compile(r"#[ \t]*ptcompile:[ \t]*ignore(?:-file)?\[([^\]\n]*)\]?")
 _word = re.compile(r"[\w-]+")
-_SEPARATOR: Final = "\n\n---\n\n"
+_SEPARATOR = "\n\n---\n\n"
 
 
 def hover(opened: OpenDocument, position: Position) -> Hover | None:

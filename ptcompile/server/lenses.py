@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from lsprotocol.types import CodeLens, Command, InlayHint, InlayHintKind, Position, Range
 
@@ -108,9 +108,9 @@ def _file_stem(obj: Item) -> str:
     return re.sub(r"[^0-9A-Za-z.-]", "-", str(name or "job"))[:80].lstrip(".") or "job"
 
 
-SHOW_MANIFESTS: Final = "ptcompile.showManifests"
-CHOOSE_TARGET: Final = "ptcompile.chooseTarget"
-SHOW_PODS: Final = "ptcompile.showPods"
+SHOW_MANIFESTS = "ptcompile.showManifests"
+CHOOSE_TARGET = "ptcompile.chooseTarget"
+SHOW_PODS = "ptcompile.showPods"
 
 
 def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:

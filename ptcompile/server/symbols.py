@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from lsprotocol.types import DocumentSymbol, Range, SymbolKind
 
@@ -14,8 +14,8 @@ from ptcompile.source.nodes import ValueNode
 from ptcompile.source.secrets.scanner import without_secrets
 from ptcompile.source.streams import resource_name
 
-_MAX_DEPTH: Final = 7
-_MAX_SYMBOLS: Final = 5_000
+_MAX_DEPTH = 7
+_MAX_SYMBOLS = 5_000
 """Maximum number of symbols per text."""
 
 

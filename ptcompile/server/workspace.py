@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics import Path, Span
@@ -13,7 +13,7 @@ from ptcompile.source.streams import objects_in
 if TYPE_CHECKING:
     from ptcompile.source.documents import Source
 
-NAMED: Final = DECIDING | {
+NAMED = DECIDING | {
     "ConfigMap",
     "Secret",
     "PersistentVolumeClaim",

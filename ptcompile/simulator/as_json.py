@@ -18,7 +18,7 @@ from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -65,7 +65,7 @@ def masked_fields(pod: Pod, masked: Pod) -> list[str]:
 
 
 VERSION = 1
-MAX_LISTED_CHARACTERS: Final = 24 << 20
+MAX_LISTED_CHARACTERS = 24 << 20
 """Maximum number of characters of all listed pods. In memory they take seven times as much."""
 
 

@@ -20,19 +20,15 @@ from ptcompile.simulator.world import World
 from ptcompile.source.secrets.masking import masker_of
 from ptcompile.source.secrets.names import mask_value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-MAX_COMPARED_PODS: Final = 512
+MAX_COMPARED_PODS = 512
 """Maximum number of pods compared individually. In a wider role only the first two and the last are compared."""
-_MAX_LISTED_PODS: Final = 3
+_MAX_LISTED_PODS = 3
 """Maximum number of pods that are listed for a field in which pods differ."""
 
-OPERATOR_PREFIXES: Final = ("PET_", "VC_", "VK_", "TF_CONFIG", "MPI_HOST", "JOB_COMPLETION_INDEX")
-_OPERATOR_VARIABLES: Final = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"})
-_HOST_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_COMPARED_OPTIONS: Final = ("rdzv-conf", "max-restarts", "monitor-interval", "start-method")
+OPERATOR_PREFIXES = ("PET_", "VC_", "VK_", "TF_CONFIG", "MPI_HOST", "JOB_COMPLETION_INDEX")
+_OPERATOR_VARIABLES = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"})
+_HOST_PATTERN = re.compile(r"[a-z0-9][a-z0-9.-]*")
+_COMPARED_OPTIONS = ("rdzv-conf", "max-restarts", "monitor-interval", "start-method")
 
 Hosts = Mapping[str, str]
 """Placeholders keyed by host name, for names that depend on the operator."""

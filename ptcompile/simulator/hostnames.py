@@ -21,7 +21,7 @@ from ptcompile.simulator.pod import Pod, WorkloadPods, hostname_stem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         "Service", "headless Service", "subdomain of pods", "selector", "cluster IP", "hostname",
     ]  # fmt: skip
 
-_JOB_LABELS: Final = frozenset(
+_JOB_LABELS = frozenset(
     {
         "job-name",
         "batch.kubernetes.io/job-name",
@@ -40,8 +40,8 @@ _JOB_LABELS: Final = frozenset(
     }
 )
 """Labels that only the pods of one job have."""
-_CLUSTER_DOMAIN: Final = "cluster.local"
-_TOP_DOMAINS: Final = frozenset(
+_CLUSTER_DOMAIN = "cluster.local"
+_TOP_DOMAINS = frozenset(
     {"com", "net", "org", "io", "ai", "dev", "edu", "gov", "cloud", "internal", "local", "lan", "corp", "home"}
 )
 """Last labels of names outside the cluster."""

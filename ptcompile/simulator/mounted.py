@@ -14,17 +14,15 @@ from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, a
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
     FindObject = Callable[[str, str], Json | None]
     """Returns the ConfigMap or Secret with a kind and a name in the pod's namespace."""
 
-_NAMES: Final = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
+_NAMES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
 """Kind, and field of the name, of the objects of a volume; a part of a projected volume always has `name`."""
-_DATA_FIELDS: Final = ("data", "stringData", "binaryData")
-_DEFAULT_MODE: Final = 0o644
+_DATA_FIELDS = ("data", "stringData", "binaryData")
+_DEFAULT_MODE = 0o644
 
 _normalize = bounded_cache(64)(normpath)
 

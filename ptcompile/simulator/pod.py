@@ -31,16 +31,14 @@ from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.meeting import Gathering, Meeting
     from ptcompile.simulator.mounted import MountedFile
     from ptcompile.simulator.obstacles import Obstacle
 
-_CLAIM_GROUP: Final = "resource.k8s.io"
-_HOST: Final = "kubernetes.io/hostname"
-_COMPUTE_DOMAIN: Final = ("resource.nvidia.com", "ComputeDomain")
+_CLAIM_GROUP = "resource.k8s.io"
+_HOST = "kubernetes.io/hostname"
+_COMPUTE_DOMAIN = ("resource.nvidia.com", "ComputeDomain")
 
 
 class PodClaim(NamedTuple):

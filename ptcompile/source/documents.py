@@ -20,14 +20,14 @@ from ptcompile.source.nodes import Parsed, ReaderProblem, ValueNode, find, leaf_
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.versions import Version
     from ptcompile.source.json_reader import JsonValue
     from ptcompile.source.nodes import Parsed
 
 
-NEWEST_KUBECTL: Final = Versions().kubernetes
+NEWEST_KUBECTL = Versions().kubernetes
 
 _rendered_from = Pattern(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
 
@@ -357,7 +357,7 @@ def _json_documents(result: Source, values: list[JsonValue], problems: list[Prob
     return documents
 
 
-_YAML_AFTER_JSON: Final = (1, 33)
+_YAML_AFTER_JSON = (1, 33)
 """The release since which kubectl reads a text as YAML from where it is not JSON, unless two JSON values come first.
 
 Source: apimachinery/pkg/util/yaml/decoder.go: YAMLOrJSONDecoder.Decode."""

@@ -15,13 +15,13 @@ from ptcompile.source.scalars import needs_quotes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from re import Match
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics import Path
 
 # readers accept simple keys up to 1,024 characters; longer ones need the explicit `? ` form
-_MAX_SIMPLE_KEY: Final = 900
-_CACHE_SIZE: Final = 4096
+_MAX_SIMPLE_KEY = 900
+_CACHE_SIZE = 4096
 
 # must be escaped in double quotes: controls, breaks that some readers fold, marks that editors hide
 _escaped = Pattern("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -174,8 +174,8 @@ def _key(key: str) -> str:
     return f"{text}:" if len(text) <= _MAX_SIMPLE_KEY else ""
 
 
-_lines: Final = _Cache(_line, _CACHE_SIZE)
-_keys: Final = _Cache(_key, _CACHE_SIZE)
+_lines = _Cache(_line, _CACHE_SIZE)
+_keys = _Cache(_key, _CACHE_SIZE)
 
 
 def double_quote(value: str) -> str:

@@ -25,10 +25,10 @@ from ptcompile.source.scalars import key, resolve
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Final
+    from typing import Any
 
 
-_CANNOT_START: Final[dict[str, tuple[str, str]]] = {
+_CANNOT_START: dict[str, tuple[str, str]] = {
     "\t": ("a tab cannot indent YAML", "indent with spaces"),
     "@": ("a plain value cannot begin with '@'", "put the value in double quotes"),
     "`": ("a plain value cannot begin with '`'", "put the value in double quotes"),
@@ -36,7 +36,7 @@ _CANNOT_START: Final[dict[str, tuple[str, str]]] = {
 }
 
 # part of the parser's message, our message, our help; the first match wins
-_SENTENCES: Final[tuple[tuple[str, str, str], ...]] = (
+_SENTENCES: tuple[tuple[str, str, str], ...] = (
     (
         "mapping values are not allowed",
         "a ':' appears where no key can be",
@@ -98,13 +98,13 @@ def describe(context: str, problem: str, character: str) -> tuple[str, str]:
     return "this cannot be read as YAML", "quote the value, or fix the indentation"
 
 
-_TOO_DEEP: Final = (
+_TOO_DEEP = (
     f"nested more than {MAX_DEPTH} levels deep",
     "flatten it: no Kubernetes object nests this deep",
 )
 
-_CORE: Final = "tag:yaml.org,2002:"
-_TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ][0-9:.]+(?:Z|[-+][0-9:]+)?)?")
+_CORE = "tag:yaml.org,2002:"
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ][0-9:.]+(?:Z|[-+][0-9:]+)?)?")
 
 
 class Infinite(str):
@@ -158,7 +158,7 @@ def report_custom_tag(event: Any, findings: list[ReaderProblem]) -> None:
     findings.append(ReaderProblem("unsupported-yaml", message, help, start, end, "ptcompile", "warning", "style"))
 
 
-_MERGE: Final = object()
+_MERGE = object()
 
 
 class ParsedValue(NamedTuple):
@@ -262,9 +262,9 @@ def close(frame: Frame, event: Any) -> ParsedValue:
     return ParsedValue(frame.data, node, frame.values, frame.size, parts=parts)
 
 
-_UNPRINTABLE: Final = Pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_UNPRINTABLE_ASCII: Final = Pattern("[^\t\n\r\x20-\x7e]")
-_SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
+_UNPRINTABLE = Pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNPRINTABLE_ASCII = Pattern("[^\t\n\r\x20-\x7e]")
+_SLASH_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
 def parse(text: str) -> Parsed:

@@ -22,11 +22,11 @@ from ptcompile.source.scalars import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
 
 _EXTENSION = "ryaml._ryaml"
-_LARGE: Final = 1 << 19
+_LARGE = 1 << 19
 """Number of characters above which a List is divided; a smaller one is a document like any other."""
 _head = Pattern(r"apiVersion: v1\nitems:\n(?=- )")
 """How kubectl begins a List: keys in the order of the alphabet, items at the left margin."""
@@ -57,18 +57,18 @@ def _load_extension() -> object:
     return module
 
 
-loads: Final = extension()
+loads = extension()
 """`ryaml.loads`, or None if it is not installed: the exact reader then reads everything."""
 
 _bracket = Pattern(r"[\[{\]}]")
 # words that kubectl does not read as strings unless they are quoted
-_words: Final = frozenset(
+_words = frozenset(
     word
     for name in ("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", "+.inf", "-.inf", ".nan")
     for word in (name, name.capitalize(), name.upper(), name.replace("inf", "Inf"), name.replace("nan", "NaN"))
 ) | {"~", "<<"}
-_number_start: Final = frozenset("0123456789+-.")
-_around_plain: Final = frozenset(" \t\r\n,[]{}:?")
+_number_start = frozenset("0123456789+-.")
+_around_plain = frozenset(" \t\r\n,[]{}:?")
 
 
 def read_document(text: str) -> Parsed:

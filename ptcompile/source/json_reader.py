@@ -15,7 +15,7 @@ from ptcompile.source.scalars import through_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
 _whitespace = re.compile(r"[ \t\r\n]*")
 _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
@@ -135,7 +135,7 @@ def _plain_escape(match: re.Match[str]) -> str:
     return "/" * len(escape) if escape[1] in "/u" else escape
 
 
-_SCALARS: Final = (str, int, float, bool, type(None))
+_SCALARS = (str, int, float, bool, type(None))
 
 
 def not_json_problem(data: Any) -> Problem | None:

@@ -9,15 +9,15 @@ from ptcompile.diagnostics import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics.terms import Authority, Severity, Stage
 
-MAX_DEPTH: Final = 100
+MAX_DEPTH = 100
 """Maximum nesting of collections; real manifests stay below 30."""
-MAX_VALUES: Final = 100_000
+MAX_VALUES = 100_000
 """Maximum number of values in one document, without keys; an alias counts as the values it refers to."""
-MAX_DOCUMENT: Final = 3 * 1024 * 1024
+MAX_DOCUMENT = 3 * 1024 * 1024
 """Maximum number of characters in one document, with aliases expanded: the API server rejects requests above 3 MiB."""
 
 

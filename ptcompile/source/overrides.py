@@ -12,9 +12,9 @@ from ptcompile.source.documents import Document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
-_ITEM_NAME_KEYS: Final = ("name", "mountPath", "devicePath", "containerPort", "ip", "topologyKey", "key")
+_ITEM_NAME_KEYS = ("name", "mountPath", "devicePath", "containerPort", "ip", "topologyKey", "key")
 """Keys that name an item of a list."""
 
 
@@ -31,7 +31,7 @@ class Overrides(NamedTuple):
         return next((value for number, _, value in self.values if number == RUN_NAME_INDEX), None)
 
 
-NO_OVERRIDES: Final = Overrides(())
+NO_OVERRIDES = Overrides(())
 
 
 class OverriddenDocument(NamedTuple):
@@ -85,10 +85,10 @@ class OverriddenDocument(NamedTuple):
         return None
 
 
-RUN_NAME_INDEX: Final = -1
+RUN_NAME_INDEX = -1
 """The index of the override that sets the run's name."""
 
-_NAME_PATH: Final = ("metadata", "name")
+_NAME_PATH = ("metadata", "name")
 
 
 def override_filename(number: int) -> str:

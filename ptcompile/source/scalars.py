@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 Scalar = str | int | float | bool | None
 
-_WORDS: Final[dict[str, Scalar]] = {
+_WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
     **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -23,14 +19,14 @@ _WORDS: Final[dict[str, Scalar]] = {
     **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
 }
 # words that some reader does not read as strings, in any case; `=` and `<<` have a meaning in YAML 1.1
-_QUOTED_WORDS: Final = frozenset(word.lower() for word in _WORDS) | {"=", "<<"}
+_QUOTED_WORDS = frozenset(word.lower() for word in _WORDS) | {"=", "<<"}
 
-_INT64: Final = 2**63
-_NUMBER_START: Final = "0123456789+-."
+_INT64 = 2**63
+_NUMBER_START = "0123456789+-."
 
 # Go's `ParseInt` in bases 2, 8, 16 and 10; Python itself limits the number of decimal digits
 _whole_number = Pattern(r"([-+]?)(?:0[bB]([01]+)|0[oO]?([0-7]+)|0[xX]([0-9a-fA-F]+)|(0|[1-9][0-9]{0,19}))").fullmatch
-_BASES: Final = {2: 2, 3: 8, 4: 16, 5: 10}
+_BASES = {2: 2, 3: 8, 4: 16, 5: 10}
 """The base of each group of digits."""
 _decimal = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?").fullmatch
 

@@ -16,7 +16,7 @@ from ptcompile.source.fast_reader import read_document, read_dumped_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics.selection import Selection
     from ptcompile.kubernetes.versions import Version
@@ -205,7 +205,7 @@ def to_diagnostic(
     )
 
 
-_MAX_LABELS: Final = 32
+_MAX_LABELS = 32
 """Number of labels that a diagnostic has: each label of an object may have a finding, so more would be quadratic."""
 
 

@@ -14,7 +14,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
 
 class TemplateMark(NamedTuple):
@@ -26,27 +26,25 @@ class TemplateMark(NamedTuple):
     start: int = 0
 
 
-_KINDS: Final = {
+_KINDS = {
     "{{": TemplateMark("{{ }}", "Helm or Jinja", "helm template CHART"),
     "{%": TemplateMark("{% %}", "Jinja", "jinja2 FILE"),
     "{#": TemplateMark("{# #}", "Jinja", "jinja2 FILE"),
     "<%": TemplateMark("<% %>", "ERB", "erb FILE"),
 }
-_CLOSINGS: Final = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>"}
+_CLOSINGS = {"{{": "}}", "{%": "%}", "{#": "#}", "<%": "%>"}
 
 # Every alternative begins at its own character and no two scan the same spaces, so a search is linear. `{{}}` and
 # `{{a: b}}` are flow mappings. Argo's `{{inputs.parameters.x}}` inside quotes does not break YAML; a Go literal in
 # double quotes does.
 _BRACES = r"\{\{(?![ \t]*\}|[ \t]*[\"']?[\w-]+[\"']?[ \t]*:[ \t])"
-_OPENING: Final = Pattern(
+_OPENING = Pattern(
     rf"(?m)^[ \t]*(?:#[^\n]*|({_BRACES}|\{{#))"
     rf"|(?:[:\-][ \t]|[\[,])[ \t]*({_BRACES}|\{{#)"
     r"|(\{\{(?=-|/\*|[ \t]*[.$]|[^{}\n\"]*\"(?![ \t]*:)))"
     r"|(\{%(?=[-+]?[ \t]*[a-z])|<%(?=[-=#]?[ \t]))"
 )
-_COMPLETE: Final = Pattern(
-    r"\{\{(?!\s*\}\}|\s*[\"']?[\w-]+[\"']?\s*:\s)[^{}]*\}\}|\{%[^{}%]*%\}|\{#[^{}#]*#\}|<%[^<>]*%>"
-)
+_COMPLETE = Pattern(r"\{\{(?!\s*\}\}|\s*[\"']?[\w-]+[\"']?\s*:\s)[^{}]*\}\}|\{%[^{}%]*%\}|\{#[^{}#]*#\}|<%[^<>]*%>")
 
 
 def template_mark(text: str) -> TemplateMark | None:

@@ -14,7 +14,7 @@ from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Protocol, TypeVar
+    from typing import Any, Protocol, TypeVar
 
     TopologyT = TypeVar("TopologyT", bound="_Topology")
     ProfileSpecT = TypeVar("ProfileSpecT", bound="_ProfileSpec")
@@ -154,7 +154,7 @@ def _shape_schema(lists: tuple[str, ...], mappings: tuple[str, ...]) -> dict[str
     return {**dict.fromkeys(lists, mapping_list), **{key: {"type": "object"} for key in mappings}}
 
 
-NON_SCHEDULERS: Final = frozenset({"kueue", None})
+NON_SCHEDULERS = frozenset({"kueue", None})
 """Queue systems that only admit pods. The others are schedulers too: they place the pods that they admit."""
 
 _NNODES = Pattern(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
@@ -228,7 +228,7 @@ def check_gang_scheduler(queue_system: str | None, gang_scheduler: str | None) -
         raise ValueError(f"the queues of {queue_system} imply its scheduler: remove it, or write {queue_system}")
 
 
-CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
+CHECKS: dict[str, Callable[[Any], Any]] = {
     "nnodes": check_nnodes,
     "quantity": check_amount,
     "interval": check_interval,

@@ -6,7 +6,7 @@ env and labels).
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -199,7 +199,7 @@ class Defaults(Model):
     )
 
 
-_RELEASE: Final = r"^[0-9]{1,4}\.[0-9]{1,4}(?:[.+-][0-9A-Za-z.+-]{0,60})?$"
+_RELEASE = r"^[0-9]{1,4}\.[0-9]{1,4}(?:[.+-][0-9A-Za-z.+-]{0,60})?$"
 """What `parse_version` reads: 1.9, 1.9.4, 1.9.0-rc.1."""
 
 

@@ -10,7 +10,7 @@ from ptcompile.spec.checks import nnodes_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Self
+    from typing import Any, Self
 
     from ptcompile.spec.training_job import Elastic, Names, RoleSpec, Volcano
 
@@ -62,7 +62,7 @@ class ResourceFields(SpecFields):
         return amounts | typed_nullable_amounts(self.devices) if self.devices else amounts
 
 
-_RESOURCE_FIELDS: Final = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeral_storage", "gpu": "gpu"}
+_RESOURCE_FIELDS = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeral_storage", "gpu": "gpu"}
 """Kubernetes resource name -> field."""
 
 
@@ -204,7 +204,7 @@ class PlainProfile(PlainObject, Profile):
     __slots__ = ()
 
 
-CLASSES: Final[dict[str, type[PlainObject]]] = {
+CLASSES: dict[str, type[PlainObject]] = {
     "JobSpec": PlainJob,
     "SideRole": PlainSideRole,
     "ResourceList": PlainAmounts,

@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
     Holder = Literal["metadata", "spec", "main"]
     """Owner of a field: the template's metadata, its pod spec, or its main container."""
@@ -37,7 +37,7 @@ def _row(
     return PodField(spec_field, attribute, holder, field or spec_field, is_kubernetes, nullable)
 
 
-POD_FIELDS: Final = (
+POD_FIELDS = (
     _row("metadata", "podLabels", "labels", nullable=True),
     _row("metadata", "podAnnotations", "annotations", nullable=True),
     _row("main", "image"),

@@ -25,7 +25,7 @@ from ptcompile.spec.objects import CLASSES, PlainObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile._internal.schema_files import Schema
     from ptcompile.spec.cluster_profile import Accelerator, ClusterProfile, Fabric, TopologyLevel
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     faults, and anything for another value with faults."""
 
 
-SPEC_FILE: Final = "spec.schema.json"
-CLUSTER_FILE: Final = "cluster.schema.json"
+SPEC_FILE = "spec.schema.json"
+CLUSTER_FILE = "cluster.schema.json"
 
 
 class Block(NamedTuple):
@@ -70,8 +70,8 @@ class Block(NamedTuple):
         return Block(self.file, name) if name is not None else None
 
 
-SPEC: Final = Block(SPEC_FILE)
-CLUSTER: Final = Block(CLUSTER_FILE)
+SPEC = Block(SPEC_FILE)
+CLUSTER = Block(CLUSTER_FILE)
 
 
 def _referenced_definition(schema: Any, *, into_values: bool) -> str | None:
@@ -361,7 +361,7 @@ def _literal_reader(literals: tuple[Any, ...]) -> Reader:
     return read_word
 
 
-_EDITOR_PATTERNS: Final = frozenset({"^.+:0*[1-9][0-9]*$", "^\\S*$"})
+_EDITOR_PATTERNS = frozenset({"^.+:0*[1-9][0-9]*$", "^\\S*$"})
 """Patterns of endpoints and entry points, which the frontend checks with better messages."""
 
 
@@ -421,7 +421,7 @@ def _read_anything(value: Any, _location: Any, _violations: list[SpecViolation])
     return value
 
 
-_READERS: Final[dict[str, Callable[[str, Schema], Reader]]] = {
+_READERS: dict[str, Callable[[str, Schema], Reader]] = {
     "object": _entries_reader,
     "array": _list_reader,
     "string": _text_reader,

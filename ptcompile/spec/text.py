@@ -15,22 +15,22 @@ from ptcompile.source.scalars import needs_quotes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
 
 Path = tuple[str | int, ...]
 
-_MAX_COLUMNS: Final = 120
+_MAX_COLUMNS = 120
 """Maximum length of a line."""
-_MAX_WORD_LENGTH: Final = 16
+_MAX_WORD_LENGTH = 16
 """Maximum length of an item in a list that fills its lines."""
-_MAX_FLOW_COLUMNS: Final = _MAX_COLUMNS - _MAX_WORD_LENGTH - 4
+_MAX_FLOW_COLUMNS = _MAX_COLUMNS - _MAX_WORD_LENGTH - 4
 """Maximum width of a collection on one line. Longer lists of short words continue on the next line."""
-_UNLIMITED_COLUMNS: Final = 1 << 30
+_UNLIMITED_COLUMNS = 1 << 30
 """Width that disables line breaks inside a text."""
-_PLAIN: Final = re.compile(r"[\w./-][\w./:=@+-]*")
+_PLAIN = re.compile(r"[\w./-][\w./:=@+-]*")
 """Texts that need no quotes in any position, unless YAML reads them as another type."""
-_INDENT: Final = 2
+_INDENT = 2
 
 
 def write_yaml(

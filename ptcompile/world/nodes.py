@@ -23,23 +23,21 @@ from ptcompile.spec.objects import typed_amounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics import Path
     from ptcompile.diagnostics.terms import Severity
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile, NodePool
 
-_ENDED: Final = ("Succeeded", "Failed")
+_ENDED = ("Succeeded", "Failed")
 """Phases of pods that no longer take anything of their node."""
-_INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
-_MANY_VALUES: Final = 50
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_MANY_VALUES = 50
 """A label with more values than that does not tell nodes apart: it is their name, or the like."""
-_KARPENTER_OFFERS: Final = frozenset(
+_KARPENTER_OFFERS = frozenset(
     {"nvidia.com/gpu", "amd.com/gpu", "aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "habana.ai/gaudi"}
 )
 """Accelerators that Karpenter's instance types have; it makes no node for another one without a NodeOverlay."""
-_RESOLVED_LABELS: Final = (
+_RESOLVED_LABELS = (
     "karpenter.sh/",
     "topology.kubernetes.io/",
     "topology.k8s.aws/",
@@ -49,9 +47,9 @@ _RESOLVED_LABELS: Final = (
     "beta.kubernetes.io/",
 )
 """Prefixes of labels that the instance type decides on, beside those of the provider."""
-_PROVIDERS: Final = ("karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com")
+_PROVIDERS = ("karpenter.k8s.aws", "eks.amazonaws.com", "karpenter.azure.com")
 """API groups of node classes, which are the prefixes of their providers' labels."""
-_OPERATORS: Final = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
+_OPERATORS = frozenset({"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"})
 
 
 class Pools(NamedTuple):

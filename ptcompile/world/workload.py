@@ -16,7 +16,7 @@ from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Literal, TypeVar
+    from typing import Any, Literal, TypeVar
 
     from ptcompile.kinds.model import Base
     from ptcompile.kinds.pods import ContainerView, ExpandedRole, MadeObject
@@ -296,7 +296,7 @@ class Workload:
         return self.record.runtime(self.manifest, self.objects, self.versions)
 
 
-POD: Final = ("v1", "Pod")
+POD = ("v1", "Pod")
 
 
 def mapping_at(manifest: Json, path: Path) -> Json:

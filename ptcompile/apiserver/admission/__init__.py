@@ -20,8 +20,6 @@ from ptcompile.diagnostics import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 __all__ = ["ClusterState", "admission_problems"]
@@ -42,9 +40,9 @@ def _policies(requests: Sequence[Request], state: ClusterState) -> Iterator[Prob
     return policy_problems(requests, state)
 
 
-_POLICY: Final = ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
+_POLICY = ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
 
-VALIDATING: Final[tuple[Callable[[Sequence[Request], ClusterState], Iterator[Problem]], ...]] = (
+VALIDATING: tuple[Callable[[Sequence[Request], ClusterState], Iterator[Problem]], ...] = (
     limit_problems,
     _pod_security,
     priority_problems,

@@ -19,18 +19,18 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.values import StepBudget
     from ptcompile.kubernetes.unstructured import Json
 
     Variables = dict[str, Any]
 
-_MESSAGE_MAX: Final = 5 * 1024
+_MESSAGE_MAX = 5 * 1024
 """Maximum number of bytes of a text that `messageExpression` makes."""
-_names_authorizer: Final = Pattern(r"\bauthorizer\b").search
-_names_variable: Final = Pattern(r"\bvariables\.([A-Za-z_][A-Za-z0-9_]*)").findall
-_UNKNOWN_USER: Final = "the files do not say who applies the object"
+_names_authorizer = Pattern(r"\bauthorizer\b").search
+_names_variable = Pattern(r"\bvariables\.([A-Za-z_][A-Za-z0-9_]*)").findall
+_UNKNOWN_USER = "the files do not say who applies the object"
 
 
 class Failure(NamedTuple):
@@ -162,7 +162,7 @@ def _why_unknown(expression: str, error: Exception) -> str:
     return f"{error}: {text if len(text) <= _MAX_QUOTED else f'{text[:_MAX_QUOTED]}...'}"
 
 
-_MAX_QUOTED: Final = 200
+_MAX_QUOTED = 200
 """Maximum number of characters of an expression that a note repeats."""
 
 

@@ -20,15 +20,13 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.amounts import Quantities
     from ptcompile.kubernetes.unstructured import Json
 
-_LIMIT_RANGE: Final = ("v1", "LimitRange")
-_CLAIM: Final = ("v1", "PersistentVolumeClaim")
-_MAX_EXACT: Final = (2**63 - 1) // 1000
+_LIMIT_RANGE = ("v1", "LimitRange")
+_CLAIM = ("v1", "PersistentVolumeClaim")
+_MAX_EXACT = (2**63 - 1) // 1000
 """Amounts up to this value are compared in thousandths, larger ones as whole numbers (`resource.MaxMilliValue`)."""
 
 
@@ -76,7 +74,7 @@ def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
     return NamespaceLimits(bounds, limits, requests)
 
 
-_STRICTER: Final[dict[str, Callable[[Quantity, Quantity], Quantity]]] = {
+_STRICTER: dict[str, Callable[[Quantity, Quantity], Quantity]] = {
     "min": max,
     "max": min,
     "maxLimitRequestRatio": min,
@@ -115,7 +113,7 @@ def spend_on_defaults(request: Request, state: ClusterState) -> None:
         state.evaluations.spend(_EVALUATIONS_PER_DEFAULT * count * _count_containers(request.spec))
 
 
-_EVALUATIONS_PER_DEFAULT: Final = 5
+_EVALUATIONS_PER_DEFAULT = 5
 
 
 def _count_containers(spec: Json) -> int:
@@ -242,7 +240,7 @@ def _check_ratio(request: Quantity | None, limit: Quantity | None, bound: Quanti
     return ("limits", f", but provided ratio is {ratio:.6f}") if ratio > bound.nano / NANO else None
 
 
-_CHECKS: Final = {
+_CHECKS = {
     "min": ("minimum {} usage", _check_min),
     "max": ("maximum {} usage", _check_max),
     "maxLimitRequestRatio": ("{} max limit to request ratio", _check_ratio),

@@ -16,12 +16,10 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_NAMESPACE: Final = ("v1", "Namespace")
-_NAME_LABEL: Final = "kubernetes.io/metadata.name"
+_NAMESPACE = ("v1", "Namespace")
+_NAME_LABEL = "kubernetes.io/metadata.name"
 """The label that the server gives each namespace."""
 
 

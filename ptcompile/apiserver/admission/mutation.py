@@ -27,7 +27,7 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.defaulting.fields import ObjectFields
     from ptcompile.kubernetes.unstructured import Json
@@ -160,10 +160,10 @@ def _default_class(state: ClusterState, kind: tuple[str, str], annotation: str) 
     return names.pop() if len(names) == 1 else ""
 
 
-_POD: Final = ("v1", "Pod")
-_CLAIM: Final = ("v1", "PersistentVolumeClaim")
+_POD = ("v1", "Pod")
+_CLAIM = ("v1", "PersistentVolumeClaim")
 
-_PLUGINS: Final[tuple[tuple[str, tuple[str, str], MutatingPlugin], ...]] = (
+_PLUGINS: tuple[tuple[str, tuple[str, str], MutatingPlugin], ...] = (
     ("LimitRanger", _POD, set_limit_ranges),
     ("ServiceAccount", _POD, set_service_account),
     ("Priority", _POD, set_priority),

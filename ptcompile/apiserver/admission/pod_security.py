@@ -16,15 +16,13 @@ from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics.terms import Severity
     from ptcompile.kubernetes.unstructured import Json
 
 
-LEVELS: Final = ("privileged", "baseline", "restricted")
-_LABEL_PREFIX: Final = "pod-security.kubernetes.io/"
-_LATEST: Final = "latest"
+LEVELS = ("privileged", "baseline", "restricted")
+_LABEL_PREFIX = "pod-security.kubernetes.io/"
+_LATEST = "latest"
 
 
 class Level(NamedTuple):

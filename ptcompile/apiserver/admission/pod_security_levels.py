@@ -13,12 +13,12 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
-CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
 class Violation(NamedTuple):
@@ -66,8 +66,8 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-_APP_ARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
-_BASELINE_CAPABILITIES: Final = frozenset(
+_APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/"
+_BASELINE_CAPABILITIES = frozenset(
     {
         "AUDIT_WRITE",
         "CHOWN",
@@ -84,7 +84,7 @@ _BASELINE_CAPABILITIES: Final = frozenset(
         "SYS_CHROOT",
     }
 )
-_SAFE_SYSCTLS: Final = {
+_SAFE_SYSCTLS = {
     "kernel.shm_rmid_forced": 0,
     "net.ipv4.ip_local_port_range": 0,
     "net.ipv4.ip_unprivileged_port_start": 0,
@@ -100,10 +100,10 @@ _SAFE_SYSCTLS: Final = {
 }
 """Safe sysctls, with the minor version since which they are safe."""
 
-_SE_LINUX_TYPES: Final = ("", "container_init_t", "container_kvm_t", "container_t")
-_ALLOWED_PROFILES: Final = ("Localhost", "RuntimeDefault")
-_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
-_HOOKS: Final = ("postStart", "preStop")
+_SE_LINUX_TYPES = ("", "container_init_t", "container_kvm_t", "container_t")
+_ALLOWED_PROFILES = ("Localhost", "RuntimeDefault")
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_HOOKS = ("postStart", "preStop")
 
 
 def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
@@ -226,7 +226,7 @@ def _host_process(pod: CheckedPod) -> Iterator[Violation]:
             yield Violation((*path, "windowsOptions", "hostProcess"), "hostProcess", detail, "remove it")
 
 
-BASELINE: Final[dict[str, PolicyCheck]] = {
+BASELINE: dict[str, PolicyCheck] = {
     "appArmorProfile": _app_armor,
     "capabilities_baseline": _capabilities,
     "hostNamespaces": _host_namespaces,
@@ -243,10 +243,10 @@ BASELINE: Final[dict[str, PolicyCheck]] = {
 """Checks keyed by the server's names."""
 
 
-OVERRIDDEN: Final = frozenset({"capabilities_baseline", "hostPathVolumes", "procMount", "seccompProfile_baseline"})
+OVERRIDDEN = frozenset({"capabilities_baseline", "hostPathVolumes", "procMount", "seccompProfile_baseline"})
 """Checks of baseline that stricter ones of restricted replace."""
 
-_ALLOWED_VOLUMES: Final = frozenset(
+_ALLOWED_VOLUMES = frozenset(
     {
         "configMap",
         "csi",
@@ -347,7 +347,7 @@ def _restricted_seccomp(pod: CheckedPod) -> Iterator[Violation]:
             yield Violation(violation_path, "seccompProfile", detail, help)
 
 
-RESTRICTED: Final[dict[str, PolicyCheck]] = {
+RESTRICTED: dict[str, PolicyCheck] = {
     "allowPrivilegeEscalation": _privilege_escalation,
     "capabilities_restricted": _restricted_capabilities,
     "procMount_restricted": _proc_mount,

@@ -20,12 +20,10 @@ from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
 
-_LIMIT_RANGE: Final = ("v1", "LimitRange")
+_LIMIT_RANGE = ("v1", "LimitRange")
 
 
 class AdmittedPod(NamedTuple):

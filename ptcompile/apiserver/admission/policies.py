@@ -20,16 +20,14 @@ from ptcompile.kubernetes.unstructured import as_string, as_strings, namespace_o
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.apiserver.admission.expressions import Failure, Variables
     from ptcompile.diagnostics.terms import Authority, Severity
     from ptcompile.kubernetes.unstructured import Json
 
-_API: Final = "admissionregistration.k8s.io/v1"
-_POLICY: Final = (_API, "ValidatingAdmissionPolicy")
-_BINDING: Final = (_API, "ValidatingAdmissionPolicyBinding")
-_EXEMPT: Final = frozenset(
+_API = "admissionregistration.k8s.io/v1"
+_POLICY = (_API, "ValidatingAdmissionPolicy")
+_BINDING = (_API, "ValidatingAdmissionPolicyBinding")
+_EXEMPT = frozenset(
     {
         "ValidatingAdmissionPolicy",
         "ValidatingAdmissionPolicyBinding",
@@ -38,7 +36,7 @@ _EXEMPT: Final = frozenset(
     }
 )
 """Kinds of `admissionregistration.k8s.io` that no policy applies to."""
-_EVALUATIONS_PER_POLICY: Final = 50
+_EVALUATIONS_PER_POLICY = 50
 
 
 class BoundPolicy(NamedTuple):

@@ -16,12 +16,10 @@ from ptcompile.kubernetes.unstructured import as_int, as_string, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_KIND: Final = ("scheduling.k8s.io/v1", "PriorityClass")
-_HIGHEST_OF_USERS: Final = 10**9
+_KIND = ("scheduling.k8s.io/v1", "PriorityClass")
+_HIGHEST_OF_USERS = 10**9
 """The highest value of a class other than the system's (`HighestUserDefinablePriority`)."""
 
 
@@ -33,12 +31,12 @@ class PodPriority(NamedTuple):
     preemption: str = "PreemptLowerPriority"
 
 
-_SYSTEM: Final = {
+_SYSTEM = {
     name: PodPriority(name, value)
     for name, value in (("system-cluster-critical", 2 * 10**9), ("system-node-critical", 2 * 10**9 + 1000))
 }
 """Classes that the server itself creates."""
-_NO_CLASS: Final = PodPriority("", 0)
+_NO_CLASS = PodPriority("", 0)
 
 
 def with_class(request: Request, state: ClusterState) -> Request:
@@ -125,7 +123,7 @@ def _pod_problems(request: Request, state: ClusterState) -> Iterator[Problem]:
         yield from _with_severity(request, problems, is_certain)
 
 
-_POLICIES: Final = ("Never", "PreemptLowerPriority")
+_POLICIES = ("Never", "PreemptLowerPriority")
 
 
 def _wrong_priority(request: Request, spec: Json, given: PodPriority | None, is_certain: bool) -> f.Problems:

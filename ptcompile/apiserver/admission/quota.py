@@ -26,15 +26,13 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.amounts import Quantities
     from ptcompile.kubernetes.unstructured import Json
 
-_QUOTA: Final = ("v1", "ResourceQuota")
-_ONE: Final = Quantity(NANO)
-_ZERO: Final = Quantity(0)
+_QUOTA = ("v1", "ResourceQuota")
+_ONE = Quantity(NANO)
+_ZERO = Quantity(0)
 
 
 class QuotaBound(NamedTuple):
@@ -161,7 +159,7 @@ def _crosses_namespaces(spec: Json) -> bool:
     return False
 
 
-_POD_SCOPES: Final[dict[str, Callable[[Json, QuotaScope], bool]]] = {
+_POD_SCOPES: dict[str, Callable[[Json, QuotaScope], bool]] = {
     "Terminating": lambda spec, _: _is_terminating(spec),
     "NotTerminating": lambda spec, _: not _is_terminating(spec),
     "BestEffort": lambda spec, _: _is_best_effort(spec),
@@ -194,7 +192,7 @@ def _is_counted(request: Request) -> bool:
     return request.kind not in (_CLAIM, ("v1", "Service"))
 
 
-_COUNTED: Final = frozenset(
+_COUNTED = frozenset(
     {
         "configmaps",
         "persistentvolumeclaims",
@@ -219,7 +217,7 @@ def _pod_usage(spec: Json) -> Quantities:
     return {**usage, **{f"limits.{name}": limits[name] for name in _COMPUTE if name in limits}}
 
 
-_COMPUTE: Final = ("cpu", "memory", "ephemeral-storage")
+_COMPUTE = ("cpu", "memory", "ephemeral-storage")
 
 
 def _service_usage(spec: Json) -> Quantities:
@@ -242,7 +240,7 @@ def _claim_usage(spec: Json) -> Quantities:
     return {**usage, **of_class}
 
 
-_MAX_DEVICES: Final = 32
+_MAX_DEVICES = 32
 """What a request for all devices counts as (`AllocationResultsMaxSize`)."""
 
 
@@ -263,19 +261,19 @@ def _device_usage(spec: Json) -> Quantities:
     return usage
 
 
-_USAGES: Final[dict[str, Callable[[Json], Quantities]]] = {
+_USAGES: dict[str, Callable[[Json], Quantities]] = {
     "pods": _pod_usage,
     "services": _service_usage,
     "persistentvolumeclaims": _claim_usage,
     "resourceclaims.resource.k8s.io": _device_usage,
 }
-_CLAIM: Final = ("v1", "PersistentVolumeClaim")
+_CLAIM = ("v1", "PersistentVolumeClaim")
 
 
 # verdicts
 
 
-_REQUIRED: Final = (*(f"{half}{name}" for half in ("", "limits.", "requests.") for name in ("cpu", "memory")),)
+_REQUIRED = (*(f"{half}{name}" for half in ("", "limits.", "requests.") for name in ("cpu", "memory")),)
 """Resources of a quota that each container must set; the others may be absent."""
 
 

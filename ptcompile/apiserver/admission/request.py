@@ -28,7 +28,7 @@ from ptcompile.operators.table import RUNS_PODS, expand, kind_named, templates_o
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.diagnostics import Path
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_POLICY_STEPS: Final = 3_000_000
+_POLICY_STEPS = 3_000_000
 """Steps of all policies for all objects of a call, which take a few seconds."""
 
 
@@ -154,7 +154,7 @@ class Request(NamedTuple):
                 yield self.container_path(key, index), container
 
 
-POD: Final = ("v1", "Pod")
+POD = ("v1", "Pod")
 
 
 def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterator[Request]:
@@ -224,7 +224,7 @@ def resource_of(kind: GroupVersionKind, state: ClusterState) -> Resource:
     return Resource(group, version, plural)
 
 
-_PLURALS: Final = {"Endpoints": "endpoints", "Gateway": "gateways"}
+_PLURALS = {"Endpoints": "endpoints", "Gateway": "gateways"}
 
 
 def _guess_plural(word: str) -> str:

@@ -17,7 +17,7 @@ from ptcompile.apiserver.cel.values import CelError, CostError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.evaluation import Run
     from ptcompile.apiserver.cel.values import StepBudget
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["CelError", "CostError", "UncheckedError", "evaluate", "fresh_budget", "why_invalid"]
 
-STEPS_PER_CALL_MAX: Final = 1_000_000
+STEPS_PER_CALL_MAX = 1_000_000
 """Maximum steps of one evaluation: `PerCallLimit` of the API server (apiserver `pkg/apis/cel/config.go`)."""
-_MIN_STEPS: Final = 10_000
-_STEPS_PER_VALUE: Final = 100
+_MIN_STEPS = 10_000
+_STEPS_PER_VALUE = 100
 """Steps per value of an object, so the run time grows linearly with the input."""
-_STEPS_PER_EVALUATION: Final = 5
+_STEPS_PER_EVALUATION = 5
 """Fixed cost of an evaluation in steps."""
 
 

@@ -39,7 +39,7 @@ from ptcompile.apiserver.goregex import is_invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.syntax import Expression
     from ptcompile.apiserver.cel.types import Substitutions
@@ -78,7 +78,7 @@ def type_of(text: str, environment: Environment) -> CelType:
         raise CelLimitError("the expression is nested too deeply") from None
 
 
-_CONSTANT_TYPES: Final[dict[type, CelType]] = {
+_CONSTANT_TYPES: dict[type, CelType] = {
     bool: BOOL,
     int: INT,
     Uint: UINT,
@@ -96,7 +96,7 @@ class _Checker:
         self._environment = environment
         self._fresh = 0
         self.types: Substitutions = {}
-        self._checks: Final[dict[str, Callable[[Expression, Scope], CelType]]] = {
+        self._checks: dict[str, Callable[[Expression, Scope], CelType]] = {
             "constant": lambda node, _scope: _CONSTANT_TYPES[type(node[1])],
             "name": self._check_name,
             "list": self._check_list,
@@ -382,10 +382,10 @@ class _Checker:
         raise CelTypeError(f"expression of type '{text}' {why}")
 
 
-_UNTYPED_NAMESPACES: Final = frozenset(("base64", "math", "regex"))
+_UNTYPED_NAMESPACES = frozenset(("base64", "math", "regex"))
 """Namespaces of cel-go's extensions whose functions are not declared here; a release may have them."""
 
-_MACROS: Final[dict[str, tuple[int, ...]]] = {
+_MACROS: dict[str, tuple[int, ...]] = {
     "all": (2, 3),
     "exists": (2, 3),
     "exists_one": (2, 3),
@@ -417,7 +417,7 @@ def _is_invalid_conversion(convert: Callable[[str], Any]) -> Callable[[str], boo
     return check
 
 
-_LITERAL_CHECKS: Final[dict[str, Callable[[str], bool]]] = {
+_LITERAL_CHECKS: dict[str, Callable[[str], bool]] = {
     "matches": is_invalid,
     "duration": _is_invalid_conversion(values.to_duration),
     "timestamp": _is_invalid_conversion(values.to_timestamp),

@@ -22,7 +22,7 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.syntax import Expression as Tree
     from ptcompile.kubernetes.unstructured import Json
@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     TypeBindings = Json
     """Variables by name; the minimum sizes of the schemas have the name ""."""
 
-RULE_LIMIT: Final = 10_000_000
+RULE_LIMIT = 10_000_000
 """Maximum estimated cost of one rule: `StaticEstimatedCostLimit`."""
-TOTAL_LIMIT: Final = 100_000_000
+TOTAL_LIMIT = 100_000_000
 """Maximum estimated cost of all rules of a version: `StaticEstimatedCRDCostLimit`."""
-_MARGIN: Final = 10
+_MARGIN = 10
 """Factor by which an estimate must exceed a limit before the CRD is rejected."""
-_REQUEST_BYTES_MAX: Final = 3 * 1024 * 1024
+_REQUEST_BYTES_MAX = 3 * 1024 * 1024
 """Maximum number of bytes of a request."""
-_COST_MAX: Final = 2**64 - 1
-_HELP: Final = "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
+_COST_MAX = 2**64 - 1
+_HELP = "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
 
 
-_NO_SCHEMA: Final[CostSchema] = {}
+_NO_SCHEMA: CostSchema = {}
 
 
 class _Value(NamedTuple):
@@ -56,9 +56,9 @@ class _Value(NamedTuple):
     """Minimum size; only known for constants."""
 
 
-_UNKNOWN: Final = _Value()
-_SINGLE_VALUE: Final = _Value(1, {}, 1)
-_MAP_SCHEMA: Final = {"type": "object"}
+_UNKNOWN = _Value()
+_SINGLE_VALUE = _Value(1, {}, 1)
+_MAP_SCHEMA = {"type": "object"}
 
 
 def crd_cost_problems(crd: CostSchema) -> f.Problems:
@@ -187,17 +187,17 @@ def _estimate_text(text: str, scope: TypeBindings) -> int:
         return 0
 
 
-_ATTRIBUTES_MAX: Final = 32
+_ATTRIBUTES_MAX = 32
 """Maximum number of domains, and of attributes or capacities per domain, of a device."""
-_DEVICE_MAP: Final = {"type": "object", "maxProperties": _ATTRIBUTES_MAX}
-_DEVICE: Final[CostSchema] = {
+_DEVICE_MAP = {"type": "object", "maxProperties": _ATTRIBUTES_MAX}
+_DEVICE: CostSchema = {
     "type": "object",
     "properties": {
         name: {**_DEVICE_MAP, "additionalProperties": {**_DEVICE_MAP, "additionalProperties": {}}}
         for name in ("attributes", "capacity")
     },
 }
-SELECTOR_LIMIT: Final = 1_000_000
+SELECTOR_LIMIT = 1_000_000
 """Maximum estimated cost of a device selector: `CELSelectorExpressionMaxCost` of resource.k8s.io."""
 
 
@@ -366,7 +366,7 @@ def _replaced_value(value: _Value, old: _Value, new: _Value) -> _Value:
     return _Value(-(-value.size // old.least) * new.size)
 
 
-_LOOP_COST_PER_ITEM: Final = {
+_LOOP_COST_PER_ITEM = {
     "all": 3,
     "exists": 3,
     "exists_one": 1,
@@ -378,7 +378,7 @@ _LOOP_COST_PER_ITEM: Final = {
 }
 """Cost of a loop per item besides its body: the minimum of all cel-go versions."""
 
-_ESTIMATORS: Final[dict[str, Callable[[Tree, TypeBindings], tuple[int, _Value]]]] = {
+_ESTIMATORS: dict[str, Callable[[Tree, TypeBindings], tuple[int, _Value]]] = {
     "constant": _estimate_constant,
     "name": _estimate_name,
     "list": _estimate_list,

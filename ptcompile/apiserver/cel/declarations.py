@@ -12,11 +12,7 @@ from functools import cache
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.cel.types import CelType, compose
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_OPERATORS: Final = """
+_OPERATORS = """
 _==_(A, A) -> bool
 _!=_(A, A) -> bool
 @in(A, list(A)) -> bool
@@ -60,7 +56,7 @@ _&&_(bool, bool) -> bool
 _||_(bool, bool) -> bool
 """
 
-_CONVERSIONS: Final = """
+_CONVERSIONS = """
 bool(bool) -> bool
 bool(string) -> bool
 bytes(bytes) -> bytes
@@ -99,7 +95,7 @@ uint(double) -> uint
 uint(string) -> uint
 """
 
-_STRINGS: Final = """
+_STRINGS = """
 size(string) -> int
 size(bytes) -> int
 size(list(A)) -> int
@@ -137,7 +133,7 @@ list(string).join() -> string
 list(string).join(string) -> string
 """
 
-_TIMES: Final = "".join(
+_TIMES = "".join(
     f"timestamp.{name}() -> int\ntimestamp.{name}(string) -> int\n"
     for name in (
         "getFullYear",
@@ -153,9 +149,9 @@ _TIMES: Final = "".join(
     )
 ) + "".join(f"duration.{name}() -> int\n" for name in ("getHours", "getMinutes", "getSeconds", "getMilliseconds"))
 
-_ORDERED: Final = ("int", "uint", "double", "string", "bytes", "bool", "timestamp", "duration")
-_NUMBERS: Final = ("int", "uint", "double")
-_LISTS: Final = (
+_ORDERED = ("int", "uint", "double", "string", "bytes", "bool", "timestamp", "duration")
+_NUMBERS = ("int", "uint", "double")
+_LISTS = (
     """
 list(A).indexOf(A) -> int
 list(A).lastIndexOf(A) -> int
@@ -191,7 +187,7 @@ optional(A).orValue(A) -> A
     )
 )
 
-_KUBERNETES: Final = """
+_KUBERNETES = """
 url(string) -> URL
 isURL(string) -> bool
 URL.getScheme() -> string
@@ -262,7 +258,7 @@ Format.validate(string) -> optional(list(string))
     )
 )
 
-_AUTHORIZER: Final = """
+_AUTHORIZER = """
 Authorizer.path(string) -> PathCheck
 Authorizer.group(string) -> GroupCheck
 Authorizer.serviceAccount(string, string) -> Authorizer
@@ -281,7 +277,7 @@ Decision.error() -> string
 jsonpatch.escapeKey(string) -> string
 """
 
-_TYPE_NAMES: Final = {
+_TYPE_NAMES = {
     "timestamp": "google.protobuf.Timestamp",
     "duration": "google.protobuf.Duration",
     "optional": "optional_type",
@@ -296,7 +292,7 @@ _TYPE_NAMES: Final = {
         for name in ("Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision")
     },
 }
-_NAMESPACES: Final = frozenset(("strings", "lists", "sets", "math", "ip", "format", "jsonpatch"))
+_NAMESPACES = frozenset(("strings", "lists", "sets", "math", "ip", "format", "jsonpatch"))
 
 
 class Overload(NamedTuple):

@@ -29,8 +29,6 @@ from ptcompile.apiserver.cel.types import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.apiserver.cel.checker import FieldTypes
     from ptcompile.kubernetes.unstructured import Json
 
@@ -39,7 +37,7 @@ def _fields(text: str) -> FieldTypes:
     return {name: read_type(kind) for name, _, kind in (part.partition(": ") for part in text.split("; "))}
 
 
-_POLICY_OBJECTS: Final[dict[str, str]] = {
+_POLICY_OBJECTS: dict[str, str] = {
     "kubernetes.GroupVersionKind": "group: string; version: string; kind: string",
     "kubernetes.GroupVersionResource": "group: string; version: string; resource: string",
     "kubernetes.UserInfo": ("username: string; uid: string; groups: list(string); extra: map(string, list(string))"),
@@ -65,7 +63,7 @@ _POLICY_OBJECTS: Final[dict[str, str]] = {
     ),
     "JSONPatch": "op: string; path: string; from: string; value: dyn",
 }
-_VARIABLES: Final = "kubernetes.variables"
+_VARIABLES = "kubernetes.variables"
 
 
 @cache
@@ -122,7 +120,7 @@ def why_invalid_policy_expression(text: str, environment: Environment, allowed: 
     return f"must evaluate to {expected} but got {format_type(kind)}"
 
 
-_DEVICE: Final = Environment(
+_DEVICE = Environment(
     {"device": CelType("kubernetes.DRADevice")},
     {
         "kubernetes.DRADevice": _fields(
@@ -148,14 +146,14 @@ def why_invalid_device_expression(text: str) -> str | None:
 
 # rules of CRDs
 
-_STRING_FORMATS: Final = {
+_STRING_FORMATS = {
     "byte": BYTES,
     "duration": DURATION,
     "date": TIMESTAMP,
     "date-time": TIMESTAMP,
     "datetime": TIMESTAMP,
 }
-_SCALARS: Final = {"boolean": BOOL, "number": DOUBLE, "integer": INT}
+_SCALARS = {"boolean": BOOL, "number": DOUBLE, "integer": INT}
 
 
 class _SchemaTypes:

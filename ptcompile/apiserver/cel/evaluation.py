@@ -16,7 +16,7 @@ from ptcompile.apiserver.cel.values import ABSENT, CelError, ComputedFields, Opt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.syntax import Expression
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Run = Callable[[Bindings], Any]
     Evaluation = Callable[[Bindings, Any], Any]
 
-_FIELD_ESCAPES: Final = {"__underscores__": "__", "__dot__": ".", "__dash__": "-", "__slash__": "/"}
-_ESCAPED: Final = Pattern("__(?:underscores|dot|dash|slash)__")
+_FIELD_ESCAPES = {"__underscores__": "__", "__dot__": ".", "__dash__": "-", "__slash__": "/"}
+_ESCAPED = Pattern("__(?:underscores|dot|dash|slash)__")
 
 
 class UnknownNameError(Exception):
@@ -174,7 +174,7 @@ def _arithmetic(mark: str) -> Callable[[Any, Any, Any], Any]:
     return lambda budget, a, b: values.operate(budget, mark, a, b)
 
 
-_OPERATORS: Final[dict[str, Callable[[Any, Any, Any], Any]]] = {
+_OPERATORS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "==": are_equal,
     "!=": lambda budget, a, b: not are_equal(budget, a, b),
     "<": _comparison((-1,)),
@@ -368,7 +368,7 @@ def _compile_function(name: str, arguments: list[Expression], names: frozenset[s
     return run
 
 
-_STEPS_PER_CALL: Final = 5
+_STEPS_PER_CALL = 5
 """Steps of a call to a global function."""
 
 
@@ -485,7 +485,7 @@ def _map_values(
     }
 
 
-_MACROS: Final[dict[str, tuple[Callable[..., Any], tuple[int, ...]]]] = {
+_MACROS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "all": (_all, (2, 3)),
     "exists": (_exists, (2, 3)),
     "exists_one": (_exists_one, (2, 3)),
@@ -513,7 +513,7 @@ def _compile_macro(name: str, arguments: list[Expression], names: frozenset[str]
     return lambda scope, value: function(value, _item_scopes(scope, value, variables), bodies, variables)
 
 
-_COMPILERS: Final[dict[str, Callable[[Expression, frozenset[str]], Run]]] = {
+_COMPILERS: dict[str, Callable[[Expression, frozenset[str]], Run]] = {
     "constant": _compile_constant,
     "name": _compile_name,
     "list": _compile_list,

@@ -18,7 +18,7 @@ from ptcompile.kubernetes.quantity import Quantity, is_quantity, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.values import StepBudget
 
@@ -88,7 +88,7 @@ def _sign(_budget: StepBudget, amount: Quantity) -> int:
 
 # URLs
 
-_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:").match
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:").match
 
 
 def _split_url(text: str) -> Url | None:
@@ -208,7 +208,7 @@ def _mask_cidr(budget: StepBudget, cidr: Cidr) -> Cidr:
 
 # semantic versions
 
-_SEMVER: Final = re.compile(
+_SEMVER = re.compile(
     r"(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})\.(0|[1-9]\d{0,18})"
     r"(?:-((?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*))?"
     r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",
@@ -246,8 +246,8 @@ def _parse_semver(_budget: StepBudget, text: str, normalize: bool = False) -> Se
 
 # named formats
 
-_UUID: Final = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
-_FORMATS: Final[dict[str, Callable[[str], object]]] = {
+_UUID = re.compile(r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_FORMATS: dict[str, Callable[[str], object]] = {
     "dns1123Label": names.why_not_dns_label,
     "dns1123LabelPrefix": lambda text: names.why_not_dns_label(_mask_hyphen(text)),
     "dns1123Subdomain": names.why_not_dns_subdomain,
@@ -314,7 +314,7 @@ def _is_link_local_multicast(_budget: StepBudget, address: Address) -> bool:
     return bool(ip in _IPV4_LOCAL_MULTICAST if ip.version == 4 else int(ip) >> 112 & 0xFF0F == 0xFF02)
 
 
-_IPV4_LOCAL_MULTICAST: Final = ipaddress.ip_network("224.0.0.0/24")
+_IPV4_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 
 
 def _order_overloads(orders: tuple[int, ...]) -> Overloads:
@@ -324,7 +324,7 @@ def _order_overloads(orders: tuple[int, ...]) -> Overloads:
     }
 
 
-GLOBALS: Final[dict[str, Overloads]] = {
+GLOBALS: dict[str, Overloads] = {
     "quantity": {(str,): _parse_quantity},
     "isQuantity": {(str,): lambda _budget, text: is_quantity(text)},
     "url": {(str,): _parse_url},
@@ -342,7 +342,7 @@ GLOBALS: Final[dict[str, Overloads]] = {
     "format.named": {(str,): _format_named},
     **{f"format.{name}": {0: lambda _budget, name=name: NamedFormat(name)} for name in _FORMATS},
 }
-MEMBERS: Final[dict[str, Overloads]] = {
+MEMBERS: dict[str, Overloads] = {
     "asInteger": {(Quantity,): _as_integer},
     "isInteger": {(Quantity,): lambda _budget, value: value.is_integer and -(2**63) <= value.value < 2**63},
     "asApproximateFloat": {(Quantity,): lambda _budget, value: value.nano / 10**9},
@@ -389,7 +389,7 @@ MEMBERS: Final[dict[str, Overloads]] = {
     "prefixLength": {(Cidr,): lambda _budget, value: value.bits},
     "validate": {(NamedFormat, str): _validate},
 }
-STRING_OVERLOADS: Final[Overloads] = {
+STRING_OVERLOADS: Overloads = {
     (Address,): lambda _budget, address: str(address.ip),
     (Cidr,): lambda _budget, cidr: f"{cidr.ip}/{cidr.bits}",
 }

@@ -31,7 +31,7 @@ from ptcompile.apiserver.goregex import compile_search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.kubernetes import Overloads
     from ptcompile.apiserver.cel.values import StepBudget
@@ -166,9 +166,9 @@ def _text_overload(function: Callable[[str], str]) -> Callable[[StepBudget, str]
     return run
 
 
-_TO_LOWER: Final = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
-_TO_UPPER: Final = str.maketrans({chr(code + 32): chr(code) for code in range(65, 91)})
-_QUOTE_ESCAPES: Final = str.maketrans(
+_TO_LOWER = str.maketrans({chr(code): chr(code + 32) for code in range(65, 91)})
+_TO_UPPER = str.maketrans({chr(code + 32): chr(code) for code in range(65, 91)})
+_QUOTE_ESCAPES = str.maketrans(
     {
         "\a": "\\a",
         "\b": "\\b",
@@ -181,7 +181,7 @@ _QUOTE_ESCAPES: Final = str.maketrans(
         '"': '\\"',
     }
 )
-_FORMAT_DIGITS_MAX: Final = 1000
+_FORMAT_DIGITS_MAX = 1000
 """Maximum number of digits after the decimal point that `format` writes."""
 
 
@@ -337,14 +337,14 @@ def _last(_budget: StepBudget, items: list[Any]) -> Optional:
     return Optional(True, items[-1]) if items else ABSENT
 
 
-_SIZE_OVERLOADS: Final[Overloads] = {(kind,): _size for kind in (str, bytes, list, dict)}
+_SIZE_OVERLOADS: Overloads = {(kind,): _size for kind in (str, bytes, list, dict)}
 
 
 def _conversion(function: Callable[[Any], Any]) -> Overloads:
     return {1: lambda _budget, value: function(value)}
 
 
-GLOBALS: Final[dict[str, Overloads]] = {
+GLOBALS: dict[str, Overloads] = {
     "size": _SIZE_OVERLOADS,
     "int": _conversion(values.to_int),
     "uint": _conversion(values.to_uint),
@@ -376,7 +376,7 @@ GLOBALS: Final[dict[str, Overloads]] = {
     "strings.quote": {(str,): _text_overload(lambda text: '"' + text.translate(_QUOTE_ESCAPES) + '"')},
     **kubernetes.GLOBALS,
 }
-MEMBERS: Final[dict[str, Overloads]] = {
+MEMBERS: dict[str, Overloads] = {
     "size": _SIZE_OVERLOADS,
     "startsWith": {(str, str): _starts_with},
     "endsWith": {(str, str): _ends_with},

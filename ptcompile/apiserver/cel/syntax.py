@@ -10,18 +10,18 @@ import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     Expression = tuple[Any, ...]
 
-CHARACTERS_MAX: Final = 20_000
+CHARACTERS_MAX = 20_000
 """Maximum number of characters of an expression. The API server accepts 100,000, but rules of CRDs are shorter than
 this.
 """
-_DEPTH_MAX: Final = 50
+_DEPTH_MAX = 50
 """Maximum nesting of brackets. cel-go accepts 250, but each level takes six frames of Python's stack."""
 
-_TOKEN: Final = re.compile(
+_TOKEN = re.compile(
     r"""\s+|//[^\n]*
     |(?P<text>[rRbB]{0,2}(?:\"{3}(?:\\.|[^\\])*?\"{3}|'{3}(?:\\.|[^\\])*?'{3}))
     |(?P<raw>[bB]?[rR][bB]?(?:"[^"\n]*"|'[^'\n]*'))
@@ -32,12 +32,12 @@ _TOKEN: Final = re.compile(
     |(?P<mark>&&|\|\||[<>=!]=|[-+*/%<>!?:.,()\[\]{}])""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 ).match
-_RAW_TRIPLE: Final = re.compile(r"""[bB]?[rR][bB]?(?:\"{3}.*?\"{3}|'{3}.*?'{3})""", re.DOTALL).match
-_ESCAPE: Final = re.compile(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
-_ESCAPE_CHARACTERS: Final = dict(zip("abfnrtv\\\"'`?", "\a\b\f\n\r\t\v\\\"'`?", strict=True))
-_RELATIONS: Final = frozenset(("==", "!=", "<", "<=", ">", ">=", "in"))
-_PRECEDENCE_LEVELS: Final = (_RELATIONS, frozenset("+-"), frozenset("*/%"))
-RESERVED: Final = frozenset(
+_RAW_TRIPLE = re.compile(r"""[bB]?[rR][bB]?(?:\"{3}.*?\"{3}|'{3}.*?'{3})""", re.DOTALL).match
+_ESCAPE = re.compile(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2}|.)", re.DOTALL)
+_ESCAPE_CHARACTERS = dict(zip("abfnrtv\\\"'`?", "\a\b\f\n\r\t\v\\\"'`?", strict=True))
+_RELATIONS = frozenset(("==", "!=", "<", "<=", ">", ">=", "in"))
+_PRECEDENCE_LEVELS = (_RELATIONS, frozenset("+-"), frozenset("*/%"))
+RESERVED = frozenset(
     [
         "as",
         "break",
@@ -62,7 +62,7 @@ RESERVED: Final = frozenset(
         "while",
     ]
 )
-_CONSTANTS: Final = {"true": True, "false": False, "null": None}
+_CONSTANTS = {"true": True, "false": False, "null": None}
 
 
 class CelSyntaxError(Exception):
@@ -135,7 +135,7 @@ def _to_byte(character: str) -> bytes:
     )
 
 
-_BYTE_BASE: Final = 0xF0000
+_BYTE_BASE = 0xF0000
 """First code point of the private area that holds escaped bytes until the whole text is parsed."""
 
 

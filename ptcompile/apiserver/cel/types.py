@@ -7,12 +7,11 @@ from ptcompile._internal.namedtuple import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Final
 
     Substitutions = dict[str, "CelType"]
     """Types of the type parameters, by their names."""
 
-_DEPTH_MAX: Final = 8
+_DEPTH_MAX = 8
 """Maximum nesting of a type; deeper parts count as `dyn`, so a short expression cannot have a huge type."""
 
 
@@ -24,20 +23,20 @@ class CelType(NamedTuple):
     depth: int = 0
 
 
-BOOL: Final = CelType("bool")
-INT: Final = CelType("int")
-UINT: Final = CelType("uint")
-DOUBLE: Final = CelType("double")
-STRING: Final = CelType("string")
-BYTES: Final = CelType("bytes")
-NULL: Final = CelType("null_type")
-DYN: Final = CelType("dyn")
-ANY: Final = CelType("any")
+BOOL = CelType("bool")
+INT = CelType("int")
+UINT = CelType("uint")
+DOUBLE = CelType("double")
+STRING = CelType("string")
+BYTES = CelType("bytes")
+NULL = CelType("null_type")
+DYN = CelType("dyn")
+ANY = CelType("any")
 """The type of a value that is only known at run time, such as a device attribute. cel-go checks it like `dyn`."""
-TIMESTAMP: Final = CelType("google.protobuf.Timestamp")
-DURATION: Final = CelType("google.protobuf.Duration")
-_SHORT_NAMES: Final = {TIMESTAMP.name: "timestamp", DURATION.name: "duration", NULL.name: "null"}
-_NOT_NULLABLE: Final = frozenset(("bool", "int", "uint", "double", "string", "bytes", "list", "map", "type"))
+TIMESTAMP = CelType("google.protobuf.Timestamp")
+DURATION = CelType("google.protobuf.Duration")
+_SHORT_NAMES = {TIMESTAMP.name: "timestamp", DURATION.name: "duration", NULL.name: "null"}
+_NOT_NULLABLE = frozenset(("bool", "int", "uint", "double", "string", "bytes", "list", "map", "type"))
 
 
 def compose(name: str, *parameters: CelType) -> CelType:

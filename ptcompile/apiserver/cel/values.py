@@ -15,12 +15,12 @@ from ptcompile.apiserver.cel.syntax import Uint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     StepBudget = list[int]
     """Remaining steps, as the only item."""
 
-SIZE_MAX: Final = 1_000_000
+SIZE_MAX = 1_000_000
 """Maximum number of characters of a text, or items of a list, that an expression may produce."""
 
 
@@ -67,8 +67,8 @@ class ComputedFields:
         """Returns the value of a field, or raises what the expression then raises."""
 
 
-ABSENT: Final = Optional(False)
-_TYPE_NAMES: Final[dict[type, str]] = {
+ABSENT = Optional(False)
+_TYPE_NAMES: dict[type, str] = {
     bool: "bool",
     int: "int",
     Uint: "uint",
@@ -83,8 +83,8 @@ _TYPE_NAMES: Final[dict[type, str]] = {
     Type: "type",
     Optional: "optional_type",
 }
-_NUMBER_TYPES: Final = frozenset((int, float, Uint))
-_ORDERED_TYPES: Final = frozenset((str, bytes, bool, Duration, Timestamp))
+_NUMBER_TYPES = frozenset((int, float, Uint))
+_ORDERED_TYPES = frozenset((str, bytes, bool, Duration, Timestamp))
 
 
 def type_name(value: Any) -> str:
@@ -215,7 +215,7 @@ def _concatenate(budget: StepBudget, a: Any, b: Any) -> Any:
     return a + b
 
 
-_ARITHMETIC: Final[dict[tuple[str, type, type], Callable[[Any, Any], Any]]] = {
+_ARITHMETIC: dict[tuple[str, type, type], Callable[[Any, Any], Any]] = {
     ("+", int, int): lambda a, b: _to_int64(a + b),
     ("-", int, int): lambda a, b: _to_int64(a - b),
     ("*", int, int): lambda a, b: _to_int64(a * b),
@@ -261,8 +261,8 @@ def negate(value: Any) -> Any:
 
 # conversions
 
-_DURATION: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|m|s|us|µs|μs|ns)").match
-_UNITS: Final = {
+_DURATION = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|m|s|us|µs|μs|ns)").match
+_UNITS = {
     "h": 3600 * 10**9,
     "m": 60 * 10**9,
     "s": 10**9,
@@ -272,10 +272,10 @@ _UNITS: Final = {
     "μs": 10**3,
     "ns": 1,
 }
-_TIME: Final = re.compile(
+_TIME = re.compile(
     r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))", re.ASCII | re.IGNORECASE
 )
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def conversion_error(value: Any, to: str) -> CelError:
@@ -320,8 +320,8 @@ def to_datetime(value: Timestamp) -> datetime:
     return _EPOCH + timedelta(microseconds=int(value) // 1000)
 
 
-_INT: Final = re.compile(r"[+-]?\d{1,20}", re.ASCII)
-_FLOAT: Final = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE)
+_INT = re.compile(r"[+-]?\d{1,20}", re.ASCII)
+_FLOAT = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.ASCII | re.IGNORECASE)
 
 
 def to_int(value: Any) -> int:

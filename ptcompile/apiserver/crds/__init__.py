@@ -23,8 +23,6 @@ from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.violations import ValueCheck
     from ptcompile.kubernetes.unstructured import Json
@@ -71,7 +69,7 @@ class Definitions(NamedTuple):
         return next((self.files[layout] for layout in layouts if layout in self.files), None)
 
 
-NO_DEFINITIONS: Final = Definitions()
+NO_DEFINITIONS = Definitions()
 
 
 @cache

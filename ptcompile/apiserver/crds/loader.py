@@ -22,12 +22,12 @@ from ptcompile.source.streams import objects_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
-_KEPT_KEYWORDS: Final = (
+_KEPT_KEYWORDS = (
     "default",
     "enum",
     "exclusiveMaximum",
@@ -48,8 +48,8 @@ _KEPT_KEYWORDS: Final = (
     "x-kubernetes-list-type",
     "x-kubernetes-preserve-unknown-fields",
 )
-_TEXT_SCHEMA: Final[dict[str, Any]] = {"type": "string"}
-_METADATA_REFERENCE: Final[dict[str, Any]] = {"$ref": "kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
+_TEXT_SCHEMA: dict[str, Any] = {"type": "string"}
+_METADATA_REFERENCE: dict[str, Any] = {"$ref": "kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
 
 
 def is_crd(manifest: Json) -> bool:
@@ -178,7 +178,7 @@ def _own_keywords(node: Json) -> dict[str, Any]:
     return keywords
 
 
-_FILE_ENDINGS: Final = (".json", ".yaml", ".yml")
+_FILE_ENDINGS = (".json", ".yaml", ".yml")
 
 
 def read_definitions(paths: Iterable[str | os.PathLike[str]]) -> Definitions:

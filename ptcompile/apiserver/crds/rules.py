@@ -19,7 +19,7 @@ from ptcompile.diagnostics import Path, Problem, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.values import StepBudget
     from ptcompile.apiserver.kinds import Schema
@@ -111,7 +111,7 @@ def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Iterator[Pro
     yield problem_at("invalid-value", rule_path, text, "see the rule in the CRD")
 
 
-_INVALID: Final = "Invalid value: "
+_INVALID = "Invalid value: "
 
 
 def explain_rule(problem: Problem, kind: Kind) -> Problem:
@@ -123,9 +123,9 @@ def explain_rule(problem: Problem, kind: Kind) -> Problem:
     return problem._replace(path=(*problem.path, *field), field=problem.start, help=help)
 
 
-_FINDING_STEPS: Final = 100
+_FINDING_STEPS = 100
 """Steps that a finding costs, so that many rules failing for many items cannot produce findings endlessly."""
-_REMAINING_RULES: Final = ""
+_REMAINING_RULES = ""
 """Entry of `_Run.unchecked` for all remaining rules once the budget is spent."""
 
 
@@ -178,7 +178,7 @@ def _unchecked_rule(path: Path, text: str, reason: str, costly: bool) -> Problem
     return problem._replace(field=None if path else "the object")
 
 
-_MAX_QUOTED_CHARACTERS: Final = 200
+_MAX_QUOTED_CHARACTERS = 200
 """Maximum number of characters of a rule that a message repeats."""
 
 

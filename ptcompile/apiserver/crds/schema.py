@@ -22,15 +22,15 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
     SchemaObject = Json
 
 
-_INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
-_TOP_LEVEL_KEYWORDS: Final = {
+_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+_TOP_LEVEL_KEYWORDS = {
     "type": "empty",
     "default": "undefined",
     "title": "empty",
@@ -45,8 +45,8 @@ _TOP_LEVEL_KEYWORDS: Final = {
     "x-kubernetes-validations": "empty",
 }
 """Keywords that are not allowed below `allOf` and related keywords, with the value that they must have instead."""
-_IGNORED_IN_METADATA: Final = frozenset({"type", "default", "example", "externalDocs"})
-_LEVEL_DESCRIPTIONS: Final = {
+_IGNORED_IN_METADATA = frozenset({"type", "default", "example", "externalDocs"})
+_LEVEL_DESCRIPTIONS = {
     "root": "at the root",
     "item": "for specified array items",
     "field": "for specified object fields",
@@ -219,15 +219,15 @@ def _branches(node: SchemaObject, key: str) -> list[SchemaObject]:
     return [as_mapping(branch) for branch in value] if isinstance(value, list) else []
 
 
-_DOCUMENT: Final = "kubernetes/groups/apiextensions.json"
-_UNKNOWN_FIELD_RULES: Final = frozenset({"unknown-field", "version-unknown-field"})
+_DOCUMENT = "kubernetes/groups/apiextensions.json"
+_UNKNOWN_FIELD_RULES = frozenset({"unknown-field", "version-unknown-field"})
 
-TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
-_LIST_KEYWORDS: Final = ("allOf", "anyOf", "oneOf")
-_MAP_KEYWORDS: Final = ("properties", "patternProperties", "definitions")
-_UNTYPED_KEYWORDS: Final = ("items", "additionalProperties", "additionalItems", "dependencies")
+TYPES = ("array", "boolean", "integer", "number", "object", "string")
+_LIST_KEYWORDS = ("allOf", "anyOf", "oneOf")
+_MAP_KEYWORDS = ("properties", "patternProperties", "definitions")
+_UNTYPED_KEYWORDS = ("items", "additionalProperties", "additionalItems", "dependencies")
 """Fields of several Go types, which a CRD's structural schema describes as any JSON."""
-_UNSUPPORTED_KEYWORDS: Final = (
+_UNSUPPORTED_KEYWORDS = (
     "$schema",
     "$ref",
     "id",
@@ -236,15 +236,15 @@ _UNSUPPORTED_KEYWORDS: Final = (
     "definitions",
     "dependencies",
 )
-_NUMBER_KEYWORDS: Final = ("maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems", "multipleOf")
-_AT_ROOT_WITH_STATUS: Final = frozenset(
+_NUMBER_KEYWORDS = ("maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems", "multipleOf")
+_AT_ROOT_WITH_STATUS = frozenset(
     {
         *("description", "type", "format", "title", "pattern", "required", "items", "properties"),
         *("exclusiveMaximum", "exclusiveMinimum", "uniqueItems", "externalDocs", "example", *_NUMBER_KEYWORDS),
         *("x-kubernetes-preserve-unknown-fields", "x-kubernetes-validations"),
     }
 )
-_REASONS: Final = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
+_REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 
 
 def crd_schema_problems(crd: SchemaObject) -> list[Problem]:

@@ -22,14 +22,12 @@ from ptcompile.kubernetes.unstructured import string_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.apiserver.defaulting.fields import ObjectFields
     from ptcompile.kubernetes.unstructured import Json
 
-DEFAULT_SERVER: Final = ApiServer()
+DEFAULT_SERVER = ApiServer()
 
-_RBAC: Final = "rbac.authorization.k8s.io"
+_RBAC = "rbac.authorization.k8s.io"
 
 
 def default_job_spec(spec: ObjectFields) -> None:
@@ -371,7 +369,7 @@ def _default_api_service(api_service: ObjectFields) -> None:
         fill_absent(service, port=443)
 
 
-BUILT_IN_DEFAULTS: Final[dict[tuple[str, str], Callable[[ObjectFields], None]]] = {
+BUILT_IN_DEFAULTS: dict[tuple[str, str], Callable[[ObjectFields], None]] = {
     ("v1", "Pod"): default_pod,
     ("v1", "Service"): _default_service,
     ("v1", "Secret"): _default_secret,
@@ -410,7 +408,7 @@ BUILT_IN_DEFAULTS: Final[dict[tuple[str, str], Callable[[ObjectFields], None]]] 
 }
 """What sets the defaults of each kind, in place."""
 
-CREATION_CHANGES: Final[dict[tuple[str, str], Callable[[ObjectFields], None]]] = {
+CREATION_CHANGES: dict[tuple[str, str], Callable[[ObjectFields], None]] = {
     ("v1", "PersistentVolumeClaim"): _prepare_claim,
     ("batch/v1", "Job"): _prepare_job,
 }

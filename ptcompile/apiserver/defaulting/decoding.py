@@ -17,14 +17,14 @@ from ptcompile.kubernetes.unstructured import kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.crds import Definition, Definitions
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.kubernetes.unstructured import Json
 
 
-_POINTERS: Final = frozenset(
+_POINTERS = frozenset(
     {
         "adminAccess", "allNodes", "allocateLoadBalancerNodePorts", "allowPrivilegeEscalation",
         "allowVolumeExpansion", "apiGroup", "appProtocol", "attachRequired", "automountServiceAccountToken",

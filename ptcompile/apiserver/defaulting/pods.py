@@ -12,14 +12,14 @@ from ptcompile.kubernetes.resources import HUGE_PAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.defaulting.fields import ObjectFields
 
-_CONTAINER_LISTS: Final = ("containers", "initContainers", "ephemeralContainers")
-_FILE_MODE: Final = 0o644
+_CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+_FILE_MODE = 0o644
 
-VOLUME_DEFAULTS: Final[dict[str, ObjectFields]] = {
+VOLUME_DEFAULTS: dict[str, ObjectFields] = {
     "hostPath": {"type": ""},
     "secret": {"defaultMode": _FILE_MODE},
     "configMap": {"defaultMode": _FILE_MODE},

@@ -10,12 +10,12 @@ from ptcompile.apiserver.kinds import resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.kinds import Schema
 
 
-_EMBEDDED_DEFAULTS: Final[dict[str, dict[str, Any]]] = {
+_EMBEDDED_DEFAULTS: dict[str, dict[str, Any]] = {
     **{
         name: {"name": ""}
         for name in (

@@ -18,14 +18,14 @@ from ptcompile.kubernetes.versions import Versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.structure.violations import ValueCheck
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Switches
 
 
-_UNKNOWN_FIELD_RULES: Final = frozenset({"unknown-field", "version-unknown-field"})
+_UNKNOWN_FIELD_RULES = frozenset({"unknown-field", "version-unknown-field"})
 
 
 def structure_violations(

@@ -44,7 +44,7 @@ from ptcompile.kubernetes.versions import Version, Versions, is_switched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.violations import ValueCheck
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.versions import Switches
 
 
-NEWEST: Final = Versions().kubernetes
+NEWEST = Versions().kubernetes
 
 
 class SchemaScope(NamedTuple):
@@ -130,7 +130,7 @@ def fields_of(schema: Schema, scope: SchemaScope) -> tuple[Json, SchemaScope]:
     return {name: field for name, field in fields.items() if is_known(field, scope)}, scope
 
 
-SCALAR_DEFINITIONS: Final[dict[tuple[str, bool], ValueCheck]] = {
+SCALAR_DEFINITIONS: dict[tuple[str, bool], ValueCheck] = {
     ("Quantity", False): scalars.check_decoded_quantity,
     ("Quantity", True): scalars.check_crd_quantity,
     ("IntOrString", False): scalars.check_decoded_int_or_string,
@@ -144,7 +144,7 @@ SCALAR_DEFINITIONS: Final[dict[tuple[str, bool], ValueCheck]] = {
 }
 """Checks of core definitions that are single values, keyed by name and whether a CRD uses them."""
 
-_ALWAYS_WRITTEN: Final = {
+_ALWAYS_WRITTEN = {
     "PodFailurePolicyOnPodConditionsPattern": "status",
     "PodTemplateSpec": "spec",
     "ProjectedVolumeSource": "sources",
@@ -153,8 +153,8 @@ _ALWAYS_WRITTEN: Final = {
 definition.
 """
 
-_PLAIN_TYPES: Final[dict[str, type]] = {"string": str, "boolean": bool}
-_BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
+_PLAIN_TYPES: dict[str, type] = {"string": str, "boolean": bool}
+_BOUNDS = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
 
 
 class Checks(dict[str, "ValueCheck | None"]):
@@ -212,7 +212,7 @@ def _check_dropped(check: ValueCheck, field: Schema, scope: SchemaScope) -> Valu
     return checked
 
 
-_UNSET: Final[tuple[object, ...]] = ("", [], {})
+_UNSET: tuple[object, ...] = ("", [], {})
 """Values that a server keeps as little as an absent field, besides null."""
 
 

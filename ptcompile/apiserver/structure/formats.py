@@ -12,13 +12,13 @@ from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.structure.violations import ValueCheck
 
 FormatCheck = Callable[[str], bool]
 
-_UUID: Final = "[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
+_UUID = "[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
 
 
 def _match_whole_text(text: str) -> FormatCheck:
@@ -70,7 +70,7 @@ def _is_uri(value: str) -> bool:
     return bool(value) and " " not in value and (bool(parts.scheme) or value.startswith("/"))
 
 
-FORMATS: Final[dict[str, FormatCheck]] = {
+FORMATS: dict[str, FormatCheck] = {
     "datetime": lambda value: check_crd_time(value) is None,
     "byte": lambda value: check_base64(value) is None,
     "date": _is_date,
@@ -95,7 +95,7 @@ FORMATS: Final[dict[str, FormatCheck]] = {
 }
 """Checks keyed by format name without dashes. The API server ignores all other formats, too."""
 
-_FORMATS_BY_VERSION: Final[dict[str, tuple[Version, FormatCheck]]] = {
+_FORMATS_BY_VERSION: dict[str, tuple[Version, FormatCheck]] = {
     "k8sshortname": ((1, 34), is_dns_label),
     "k8slongname": ((1, 34), is_dns_subdomain),
 }

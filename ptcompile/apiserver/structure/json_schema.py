@@ -24,22 +24,22 @@ from ptcompile.diagnostics import Path, Problem, field_path, message_at, problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
     Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
 
 
-MESSAGE_MAX: Final = 300
+MESSAGE_MAX = 300
 """Maximum number of characters of a message."""
-_DEPTH_MAX: Final = 100
+_DEPTH_MAX = 100
 """Maximum nesting of keywords."""
-_MAX_LISTED_CHOICES: Final = 20
+_MAX_LISTED_CHOICES = 20
 """Maximum number of choices in a message."""
-_COST_OF_KEYWORD: Final = 4
-_COST_OF_REFERENCE: Final = 24
-_COST_OF_ERROR: Final = 12
+_COST_OF_KEYWORD = 4
+_COST_OF_REFERENCE = 24
+_COST_OF_ERROR = 12
 """Evaluations that a keyword, a reference and an error of jsonschema cost: CRD checks are that much faster."""
 
 
@@ -191,9 +191,9 @@ def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: 
         yield _validation_error(f"Additional properties are not allowed ({names} {verb} unexpected)")
 
 
-_ERRORS_MAX: Final = 100
+_ERRORS_MAX = 100
 """Maximum number of errors reported per object."""
-_EXPLANATION_BUDGET: Final = 100_000
+_EXPLANATION_BUDGET = 100_000
 """Evaluations for explaining why a schema is invalid."""
 
 

@@ -16,7 +16,7 @@ from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.logic import Validates
@@ -213,8 +213,8 @@ def min_properties(schema: Schema) -> int:
     return int(schema.get("minProperties", 0))
 
 
-LOGIC_KEYWORDS: Final = ("allOf", "anyOf", "oneOf", "not")
-_NUMBER_KEYWORDS: Final = ("minimum", "maximum", "multipleOf")
+LOGIC_KEYWORDS = ("allOf", "anyOf", "oneOf", "not")
+_NUMBER_KEYWORDS = ("minimum", "maximum", "multipleOf")
 
 
 def with_keywords(check: ValueCheck, schema: Schema, server: Version) -> ValueCheck:

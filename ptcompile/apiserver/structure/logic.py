@@ -13,13 +13,13 @@ from ptcompile.apiserver.structure.scalars import integer_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 Validates = Callable[["Any", Evaluations], bool]
 
-_TYPE_PREDICATES: Final[dict[str, Callable[[Any], bool]]] = {
+_TYPE_PREDICATES: dict[str, Callable[[Any], bool]] = {
     "array": lambda value: isinstance(value, list),
     "boolean": lambda value: isinstance(value, bool),
     "integer": lambda value: integer_value(value) is not None,
@@ -27,7 +27,7 @@ _TYPE_PREDICATES: Final[dict[str, Callable[[Any], bool]]] = {
     "object": lambda value: isinstance(value, dict),
     "string": lambda value: isinstance(value, str),
 }
-_SIZE_KEYWORDS: Final[tuple[tuple[str, str, type], ...]] = (
+_SIZE_KEYWORDS: tuple[tuple[str, str, type], ...] = (
     ("minLength", "maxLength", str),
     ("minItems", "maxItems", list),
     ("minProperties", "maxProperties", dict),

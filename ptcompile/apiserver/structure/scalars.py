@@ -10,11 +10,11 @@ from ptcompile.kubernetes.quantity import is_quantity as valid_quantity
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.structure.violations import ValueCheck
 
-INT_RANGES: Final = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
+INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 # controller-gen adds this pattern to every quantity of a CRD
 _CRD_QUANTITY = Pattern(
@@ -28,8 +28,8 @@ _match_crd_time = Pattern(
     r"([0-9]{4})-(0[1-9]|1[0-2])-([0-9]{2})[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
     r"(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
 ).fullmatch
-_DAYS: Final = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_MICRO_DIGITS: Final = 6
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_MICRO_DIGITS = 6
 _BASE64 = Pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
 
 _QUANTITY_HELP = 'write a number with a suffix of n, u, m, k, M, G, T, P, E or Ki to Ei, for example "500m" or "16Gi"'

@@ -13,7 +13,7 @@ from ptcompile.kubernetes.versions import is_switched, stage_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.checks import SchemaScope
@@ -141,7 +141,7 @@ def to_problem(violation: SchemaViolation) -> Problem:
     )
 
 
-_NO_HINT: Final = "remove it, or check where it belongs"
+_NO_HINT = "remove it, or check where it belongs"
 
 
 class Release(NamedTuple):
@@ -174,7 +174,7 @@ class KnownFields(NamedTuple):
     """The nearest descendant, such as `template.spec.containers[]`, that has a field of this name."""
 
 
-_HOME_DEPTH: Final = 3
+_HOME_DEPTH = 3
 """How many levels below an unknown field its home is looked for."""
 
 

@@ -24,8 +24,6 @@ from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
     KindCheck = Callable[[Json, ApiServer, f.Problems], None]
@@ -76,7 +74,7 @@ def _network_policy_check() -> KindCheck:
     return check_network_policy
 
 
-KINDS: Final[dict[tuple[str, str], Callable[[], KindCheck]]] = {
+KINDS: dict[tuple[str, str], Callable[[], KindCheck]] = {
     ("", "Pod"): _pod_check,
     ("batch", "Job"): _job_check,
     ("", "Service"): _service_check,
@@ -268,7 +266,7 @@ def _storage_checks() -> Mapping[str, KindCheck]:
     }
 
 
-_CHECKS_BY_GROUP: Final[dict[str, Callable[[], Mapping[str, KindCheck]]]] = {
+_CHECKS_BY_GROUP: dict[str, Callable[[], Mapping[str, KindCheck]]] = {
     "": _core_checks,
     "admissionregistration.k8s.io": _admission_checks,
     "apiextensions.k8s.io": _apiextensions_checks,
@@ -300,10 +298,10 @@ def _check_of(kind: tuple[str, str]) -> KindCheck | None:
     return _CHECKS_BY_GROUP[kind[0]]().get(kind[1]) if kind[0] in _CHECKS_BY_GROUP else None
 
 
-_METADATA_ALONE: Final = frozenset({("", "ServiceAccount")})
+_METADATA_ALONE = frozenset({("", "ServiceAccount")})
 """Kinds of which the server validates metadata alone, by API group and kind."""
 
-_OLDER_MODELS: Final = frozenset({"resource.k8s.io/v1alpha2"})
+_OLDER_MODELS = frozenset({"resource.k8s.io/v1alpha2"})
 """apiVersions whose kinds have other fields than the later ones that the checks are about."""
 
 
@@ -324,7 +322,7 @@ def _why_not_cron_job(name: str) -> str | None:
     return why
 
 
-_NAME_RULES: Final[dict[tuple[str, str], f.TextRule]] = {
+_NAME_RULES: dict[tuple[str, str], f.TextRule] = {
     ("batch", "CronJob"): _why_not_cron_job,
     ("policy", "PodDisruptionBudget"): why_not_path_segment,
     ("rbac.authorization.k8s.io", "ClusterRole"): why_not_path_segment,
@@ -339,7 +337,7 @@ _NAME_RULES: Final[dict[tuple[str, str], f.TextRule]] = {
 }
 """Name rules of kinds whose names need not be DNS subdomains."""
 
-_FREE_FINALIZER_GROUPS: Final = frozenset(
+_FREE_FINALIZER_GROUPS = frozenset(
     {
         "admissionregistration.k8s.io",
         "apiextensions.k8s.io",
@@ -351,10 +349,10 @@ _FREE_FINALIZER_GROUPS: Final = frozenset(
 )
 """API groups whose finalizers need no domain: only the generic layer checks them, as it does those of CRDs."""
 
-_FREE_FINALIZER_KINDS: Final = frozenset({("", "Event")})
+_FREE_FINALIZER_KINDS = frozenset({("", "Event")})
 """Further kinds whose finalizers need no domain."""
 
-_GENERATION_GROUPS: Final = frozenset(
+_GENERATION_GROUPS = frozenset(
     {
         "admissionregistration.k8s.io",
         "apiextensions.k8s.io",
@@ -368,7 +366,7 @@ _GENERATION_GROUPS: Final = frozenset(
 )
 """API groups whose objects the server starts at generation 1 regardless of the file."""
 
-_REVIEW_GROUPS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
+_REVIEW_GROUPS = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 """API groups of review objects: the server answers them without storing them, so they need no name."""
 
 

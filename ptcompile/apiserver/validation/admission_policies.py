@@ -26,21 +26,21 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.checker import Environment, FieldTypes
     from ptcompile.kubernetes.unstructured import Json
 
-_REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
-_PATCHES: Final[dict[str, tuple[str, CelType]]] = {
+_REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
+_PATCHES: dict[str, tuple[str, CelType]] = {
     "ApplyConfiguration": ("applyConfiguration", CelType("Object")),
     "JSONPatch": ("jsonPatch", list_of(CelType("JSONPatch"))),
 }
 """Field and type of the expression for each type of patch."""
-_MUTATING_OPERATIONS: Final = ("*", "CONNECT", "CREATE", "UPDATE")
-_ANNOTATIONS_MAX: Final = 20
-_VALUE_EXPRESSION_MAX: Final = 5 * 1024
-_is_identifier: Final = Pattern(r"[_a-zA-Z][_a-zA-Z0-9]*").fullmatch
+_MUTATING_OPERATIONS = ("*", "CONNECT", "CREATE", "UPDATE")
+_ANNOTATIONS_MAX = 20
+_VALUE_EXPRESSION_MAX = 5 * 1024
+_is_identifier = Pattern(r"[_a-zA-Z][_a-zA-Z0-9]*").fullmatch
 
 
 def check_validating_policy(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

@@ -22,25 +22,25 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.cel.checker import Environment
     from ptcompile.apiserver.cel.types import CelType
     from ptcompile.kubernetes.unstructured import Json
 
-_FAILURE_POLICIES: Final = ("Fail", "Ignore")
-_MATCH_POLICIES: Final = ("Equivalent", "Exact")
-REINVOCATION_POLICIES: Final = ("IfNeeded", "Never")
-_SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
-_OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
-_SCOPES: Final = ("*", "Cluster", "Namespaced")
-_ACTIONS: Final = ("Audit", "Deny", "Warn")
-_REVIEW_VERSIONS: Final = ("v1", "v1beta1")
-_CONDITIONS_MAX: Final = 64
-_TIMEOUT_MAX: Final = 30
-_BAD_ESCAPE: Final = Pattern(r"%(?![0-9A-Fa-f]{2}).{0,2}")
-_BAD_HOST_CHARACTER: Final = Pattern(r"[ \\^`{|}]")
-_EXPRESSION_HELP: Final = "see https://kubernetes.io/docs/reference/using-api/cel/"
+_FAILURE_POLICIES = ("Fail", "Ignore")
+_MATCH_POLICIES = ("Equivalent", "Exact")
+REINVOCATION_POLICIES = ("IfNeeded", "Never")
+_SIDE_EFFECTS = ("None", "NoneOnDryRun")
+_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+_SCOPES = ("*", "Cluster", "Namespaced")
+_ACTIONS = ("Audit", "Deny", "Warn")
+_REVIEW_VERSIONS = ("v1", "v1beta1")
+_CONDITIONS_MAX = 64
+_TIMEOUT_MAX = 30
+_BAD_ESCAPE = Pattern(r"%(?![0-9A-Fa-f]{2}).{0,2}")
+_BAD_HOST_CHARACTER = Pattern(r"[ \\^`{|}]")
+_EXPRESSION_HELP = "see https://kubernetes.io/docs/reference/using-api/cel/"
 
 
 # rules

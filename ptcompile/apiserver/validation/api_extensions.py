@@ -22,20 +22,20 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
-_SCOPES: Final = ("Cluster", "Namespaced")
-_STRATEGIES: Final = ("None", "Webhook")
-_COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
-_COLUMN_FORMATS: Final = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
-_SELECTABLE_TYPES: Final = ("string", "boolean", "integer")
-_SELECTABLE_MAX: Final = 8
-_WARNING_MAX: Final = 256
-_PROTECTED_GROUPS: Final = ("k8s.io", "kubernetes.io")
-_APPROVED: Final = "api-approved.kubernetes.io"
-_REQUEST: Final = "https://github.com/kubernetes/enhancements/pull/1111"
+_SCOPES = ("Cluster", "Namespaced")
+_STRATEGIES = ("None", "Webhook")
+_COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
+_COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_SELECTABLE_TYPES = ("string", "boolean", "integer")
+_SELECTABLE_MAX = 8
+_WARNING_MAX = 256
+_PROTECTED_GROUPS = ("k8s.io", "kubernetes.io")
+_APPROVED = "api-approved.kubernetes.io"
+_REQUEST = "https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def check_custom_definition(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

@@ -15,12 +15,12 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
-_PROGRESS_SECONDS: Final = 600
+_PROGRESS_SECONDS = 600
 """Default of `progressDeadlineSeconds`."""
 
 
@@ -183,8 +183,8 @@ def _check_daemon_rolling(rolling: Json, path: Path, problems: f.Problems) -> No
         f.required(problems, (*path, "maxUnavailable"), "cannot be 0 when maxSurge is 0", "set one of the two")
 
 
-_STRATEGIES: Final = ("OnDelete", "RollingUpdate")
-_POD_MANAGEMENT_POLICIES: Final = ("OrderedReady", "Parallel")
+_STRATEGIES = ("OnDelete", "RollingUpdate")
+_POD_MANAGEMENT_POLICIES = ("OrderedReady", "Parallel")
 
 
 def check_stateful_set(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

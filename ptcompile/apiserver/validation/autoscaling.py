@@ -11,11 +11,11 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
-_METRIC_FIELDS: Final = {
+_METRIC_FIELDS = {
     "Object": "object",
     "External": "external",
     "Pods": "pods",
@@ -24,9 +24,9 @@ _METRIC_FIELDS: Final = {
 }
 """Field of each metric type, in the order in which the server checks them."""
 
-_TARGET_TYPES: Final = ("Utilization", "Value", "AverageValue")
-_WINDOW_SECONDS_MAX: Final = 3600
-_PERIOD_SECONDS_MAX: Final = 1800
+_TARGET_TYPES = ("Utilization", "Value", "AverageValue")
+_WINDOW_SECONDS_MAX = 3600
+_PERIOD_SECONDS_MAX = 1800
 
 
 def check_autoscaler(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

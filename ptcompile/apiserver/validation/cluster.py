@@ -20,7 +20,7 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
@@ -35,8 +35,8 @@ def check_lease(manifest: Json, context: ApiServer, problems: f.Problems) -> Non
     f.check_not_negative(problems, ("spec", "leaseTransitions"), changes)
 
 
-_USER_PRIORITY_MAX: Final = 1_000_000_000
-_SYSTEM_PRIORITIES: Final = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+_USER_PRIORITY_MAX = 1_000_000_000
+_SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 """The two classes that may have a `system-` name, and their values."""
 
 
@@ -65,7 +65,7 @@ def check_runtime_class(manifest: Json, context: ApiServer, problems: f.Problems
         check_toleration(toleration, ("scheduling", "tolerations", index), context, problems)
 
 
-_TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "PreferNoSchedule")
+_TAINT_EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 
 
 def check_node(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
@@ -134,8 +134,8 @@ def node_update(update: Update) -> Iterator[Problem]:
         yield f.forbidden_change(("spec", "providerID"), why)
 
 
-_PRIORITY_MAX: Final = 20_000
-_VERSION_PRIORITY_MAX: Final = 1000
+_PRIORITY_MAX = 20_000
+_VERSION_PRIORITY_MAX = 1000
 
 
 def check_api_service(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
@@ -184,8 +184,8 @@ def _check_api_name(meta: Json, expected: str, problems: f.Problems) -> None:
             f.invalid(problems, ("metadata", key), name, why, f"set metadata.name to {expected}")
 
 
-_EVENT_FIELD_MAX: Final = 128
-_EVENT_NOTE_MAX: Final = 1024
+_EVENT_FIELD_MAX = 128
+_EVENT_NOTE_MAX = 1024
 
 
 def check_event(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

@@ -16,17 +16,17 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
 
 
-DATA_MAX: Final = 1024 * 1024
+DATA_MAX = 1024 * 1024
 """Maximum number of bytes in all values of a ConfigMap or Secret."""
 
-_ACCOUNT_ANNOTATION: Final = "kubernetes.io/service-account.name"
-_KEYS_BY_TYPE: Final = {
+_ACCOUNT_ANNOTATION = "kubernetes.io/service-account.name"
+_KEYS_BY_TYPE = {
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
     "kubernetes.io/ssh-auth": ("ssh-privatekey",),
@@ -87,7 +87,7 @@ def _decoded_bytes(data: Json) -> int:
     return sum(len(v.rstrip("=")) * 3 // 4 for v in data.values() if type(v) is str)
 
 
-_RENAME_HELP: Final = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
+_RENAME_HELP = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
 
 
 def config_map_update(update: Update) -> Iterator[Problem]:

@@ -23,18 +23,18 @@ from ptcompile.kubernetes.unstructured import as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
     ContainerCheck = Callable[[Any, Path, Json, PodContext], None]
 
 
-_PROBE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
-_HOOK_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
-_TIMINGS: Final = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+_PROBE_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
+_HOOK_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
+_TIMINGS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 _is_header = Pattern(r"[-A-Za-z0-9]+").fullmatch
-GRACE_SECONDS: Final = 30
+GRACE_SECONDS = 30
 """Default of `terminationGracePeriodSeconds`."""
 
 
@@ -126,7 +126,7 @@ def _check_sleep(action: Json, path: Path, scope: PodContext) -> None:
         f.invalid(scope.problems, path, seconds, why, "shorten the sleep, or lengthen the grace period")
 
 
-_ACTIONS: Final = {
+_ACTIONS = {
     "exec": _check_exec,
     "httpGet": _check_http,
     "tcpSocket": _check_tcp,
@@ -135,11 +135,11 @@ _ACTIONS: Final = {
 }
 
 
-RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
-PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
-_SIDECAR_FIELDS: Final = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
-_RULES_MAX: Final = 20
-_EXIT_CODES_MAX: Final = 255
+RESTART_POLICIES = ("Always", "Never", "OnFailure")
+PULL_POLICIES = ("Always", "IfNotPresent", "Never")
+_SIDECAR_FIELDS = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
+_RULES_MAX = 20
+_EXIT_CODES_MAX = 255
 
 
 def check_containers(value: Any, path: Path, seen: set[str], scope: PodContext) -> None:
@@ -254,7 +254,7 @@ def _is_run_once_init(container: Json, path: Path) -> bool:
     return path[-3] == "initContainers" and container.get("restartPolicy") != "Always"
 
 
-_FIELDS: Final[dict[str, ContainerCheck]] = {
+_FIELDS: dict[str, ContainerCheck] = {
     "imagePullPolicy": _check_pull_policy,
     "terminationMessagePolicy": _check_message_policy,
     "restartPolicy": _check_restart,

@@ -10,8 +10,6 @@ from ptcompile.kubernetes.requests import ApiServer, Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -32,7 +30,7 @@ class PodContext(NamedTuple):
     problems: list[Problem]
 
 
-FIELD_GATES: Final[dict[str, tuple[str, int]]] = {
+FIELD_GATES: dict[str, tuple[str, int]] = {
     "claims": ("DynamicResourceAllocation", 34),
     "image": ("ImageVolume", 35),
     "resizePolicy": ("InPlacePodVerticalScaling", 33),

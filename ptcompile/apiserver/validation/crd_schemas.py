@@ -26,14 +26,14 @@ from ptcompile.kubernetes.unstructured import as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
     CustomSchema = Json
 
-_USES_OLD: Final = Pattern(r"\boldSelf\b")
-_RULE_HELP: Final = "the rule reads `self`, a value of the schema it is in"
+_USES_OLD = Pattern(r"\boldSelf\b")
+_RULE_HELP = "the rule reads `self`, a value of the schema it is in"
 
 
 class SchemaPathError(Exception):
@@ -170,7 +170,7 @@ def _check_field_path(text: Any, schema: CustomSchema, path: Path, problems: f.P
             f.invalid(problems, path, text, f"must be a valid path: {error}", "write it as .spec.field")
 
 
-_PATH_PART: Final = Pattern(r"[.\[\]]|'(?:\\'|[^'])*'|[^.\[\]]+")
+_PATH_PART = Pattern(r"[.\[\]]|'(?:\\'|[^'])*'|[^.\[\]]+")
 
 
 def field_at(text: str, schema: CustomSchema, *, brackets: bool) -> tuple[tuple[str, ...], CustomSchema]:

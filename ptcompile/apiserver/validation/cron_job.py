@@ -10,12 +10,10 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
-SCHEDULE_FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
+SCHEDULE_FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
     ("minute", 0, 59, {}),
     ("hour", 0, 23, {}),
     ("day of month", 1, 31, {}),
@@ -37,11 +35,11 @@ SCHEDULE_FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
         {name: number for number, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])},
     ),
 )
-_DESCRIPTORS: Final = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
-_EVERY_PREFIX: Final = "@every "
-_DURATION_UNITS: Final = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
+_DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
+_EVERY_PREFIX = "@every "
+_DURATION_UNITS = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
 
-_ZONE_AREAS: Final = frozenset(
+_ZONE_AREAS = frozenset(
     [
         "Africa",
         "America",
@@ -61,7 +59,7 @@ _ZONE_AREAS: Final = frozenset(
         "US",
     ]
 )
-_ZONES_WITHOUT_AREA: Final = frozenset(
+_ZONES_WITHOUT_AREA = frozenset(
     [
         "CET",
         "CST6CDT",
@@ -191,7 +189,7 @@ def _parse_number(text: str) -> int | None:
     return int(text) if text.removeprefix("+").isdigit() and text.isascii() else None
 
 
-_CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
+_CONCURRENCY_POLICIES = ("Allow", "Forbid", "Replace")
 
 
 def check_cron_job(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

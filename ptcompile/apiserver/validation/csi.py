@@ -15,12 +15,12 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
-_UPDATE_SECONDS_MIN: Final = 10
+_UPDATE_SECONDS_MIN = 10
 
 
 def check_csi_driver(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

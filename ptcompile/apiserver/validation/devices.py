@@ -15,20 +15,20 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
-_LIST_ITEMS_MAX: Final = 32
-_ALTERNATIVES_MAX: Final = 8
-_DRIVER_MAX: Final = 63
-_IDENTIFIER_MAX: Final = 32
-_EXPRESSION_MAX: Final = 10 * 1024
-_POOL_NAME_MAX: Final = 253
-_TAINT_EFFECTS: Final = ("NoExecute", "NoSchedule", "None")
-_MODES: Final = ("All", "ExactCount")
-_NOT_IN_TEMPLATE_METADATA: Final = (
+_LIST_ITEMS_MAX = 32
+_ALTERNATIVES_MAX = 8
+_DRIVER_MAX = 63
+_IDENTIFIER_MAX = 32
+_EXPRESSION_MAX = 10 * 1024
+_POOL_NAME_MAX = 253
+_TAINT_EFFECTS = ("NoExecute", "NoSchedule", "None")
+_MODES = ("All", "ExactCount")
+_NOT_IN_TEMPLATE_METADATA = (
     "name",
     "generateName",
     "namespace",
@@ -43,7 +43,7 @@ _NOT_IN_TEMPLATE_METADATA: Final = (
     "finalizers",
     "managedFields",
 )
-_FLAT_REQUEST_VERSIONS: Final = ("v1alpha3", "v1beta1")
+_FLAT_REQUEST_VERSIONS = ("v1alpha3", "v1beta1")
 """API versions whose requests hold the fields that later versions nest in `exactly`."""
 
 _is_identifier = Pattern(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch

@@ -15,13 +15,13 @@ from ptcompile.kubernetes.unstructured import as_strings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
-POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
-_SERVERS_MAX: Final = 3
-_SEARCHES_MAX: Final = 32
-_SEARCH_CHARACTERS_MAX: Final = 2048
-_HOSTNAME_OVERRIDE_MAX: Final = 64
+POLICIES = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+_SERVERS_MAX = 3
+_SEARCHES_MAX = 32
+_SEARCH_CHARACTERS_MAX = 2048
+_HOSTNAME_OVERRIDE_MAX = 64
 _is_v4 = Pattern(r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})").fullmatch
 
 

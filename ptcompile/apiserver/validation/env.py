@@ -19,11 +19,11 @@ from ptcompile.kubernetes.unstructured import as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
-ENV_FIELDS: Final = frozenset(
+ENV_FIELDS = frozenset(
     {
         "metadata.name",
         "metadata.namespace",
@@ -40,20 +40,18 @@ ENV_FIELDS: Final = frozenset(
 1.36).
 """
 
-VOLUME_FIELDS: Final = frozenset(
+VOLUME_FIELDS = frozenset(
     {"metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.uid"}
 )
 """Fields that `fieldRef` of a downwardAPI file may read, besides single labels and annotations."""
 
-_FIELD_LABELS: Final = (
-    ENV_FIELDS | VOLUME_FIELDS | {"spec.host", "spec.restartPolicy", "spec.schedulerName", "status.phase"}
-)
-_SUBSCRIPTED_FIELDS: Final = ("metadata.labels", "metadata.annotations")
-_RESOURCES: Final = frozenset(f"{side}.{name}" for side in ("limits", "requests") for name in ("cpu", "memory"))
-_ALL_RESOURCES: Final = _RESOURCES | {"limits.ephemeral-storage", "requests.ephemeral-storage"}
-_CPU_DIVISORS: Final = ("1m", "1")
-_BYTE_DIVISORS: Final = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
-_SOURCES: Final = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
+_FIELD_LABELS = ENV_FIELDS | VOLUME_FIELDS | {"spec.host", "spec.restartPolicy", "spec.schedulerName", "status.phase"}
+_SUBSCRIPTED_FIELDS = ("metadata.labels", "metadata.annotations")
+_RESOURCES = frozenset(f"{side}.{name}" for side in ("limits", "requests") for name in ("cpu", "memory"))
+_ALL_RESOURCES = _RESOURCES | {"limits.ephemeral-storage", "requests.ephemeral-storage"}
+_CPU_DIVISORS = ("1m", "1")
+_BYTE_DIVISORS = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
+_SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 
 
 def why_not_env(text: str, context: ApiServer) -> str | None:
@@ -191,7 +189,7 @@ def _check_file_ref(ref: Any, path: Path, problems: f.Problems) -> None:
     f.check_optional_text(problems, (*path, "volumeName"), ref.get("volumeName"), names.why_not_dns_label)
 
 
-_CHECKS_BY_SOURCE: Final[dict[str, Callable[[Any, Path, f.Problems], None]]] = {
+_CHECKS_BY_SOURCE: dict[str, Callable[[Any, Path, f.Problems], None]] = {
     "fieldRef": check_field_ref,
     "resourceFieldRef": check_resource_ref,
     "configMapKeyRef": _check_key_ref,

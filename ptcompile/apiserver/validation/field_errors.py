@@ -14,7 +14,7 @@ from ptcompile.diagnostics.fixes import fix_spelling, nearest_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics.terms import Stage
     from ptcompile.kubernetes.unstructured import Json
@@ -285,7 +285,7 @@ def with_stage(problems: Iterable[Problem], stage: Stage) -> Iterator[Problem]:
         yield p._replace(stage=stage)
 
 
-RECREATE_HELP: Final = "delete the object and apply again (kubectl replace --force), or give it another name"
+RECREATE_HELP = "delete the object and apply again (kubectl replace --force), or give it another name"
 
 
 def immutable(path: Path, value: Any = None, help: str = RECREATE_HELP, why: str = "field is immutable") -> Problem:

@@ -15,26 +15,26 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
-_PRECEDENCE_DEFAULT: Final = 1000
-_PRECEDENCE_MAX: Final = 10_000
-_QUEUES_MAX: Final = 10_000_000
-_HASH_BITS_MAX: Final = 60
-_VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
-_QUEUING_DEFAULTS: Final = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
+_PRECEDENCE_DEFAULT = 1000
+_PRECEDENCE_MAX = 10_000
+_QUEUES_MAX = 10_000_000
+_HASH_BITS_MAX = 60
+_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
+_QUEUING_DEFAULTS = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
 
-_ANY: Final = ["*"]
-_RULES_FOR_ALL: Final = {
+_ANY = ["*"]
+_RULES_FOR_ALL = {
     "resourceRules": [
         {"verbs": _ANY, "apiGroups": _ANY, "resources": _ANY, "namespaces": _ANY, "clusterScope": True},
     ],
     "nonResourceRules": [{"verbs": _ANY, "nonResourceURLs": _ANY}],
 }
-_FIXED_SCHEMAS: Final[dict[str, Json]] = {
+_FIXED_SCHEMAS: dict[str, Json] = {
     "exempt": {
         "priorityLevelConfiguration": {"name": "exempt"},
         "matchingPrecedence": 1,
@@ -113,7 +113,7 @@ def _check_rule(rule: Json, path: Path, problems: f.Problems) -> None:
         _check_url_rule(url_rule, (*path, "nonResourceRules", index), problems)
 
 
-_SUBJECT_FIELDS: Final = {"ServiceAccount": "serviceAccount", "User": "user", "Group": "group"}
+_SUBJECT_FIELDS = {"ServiceAccount": "serviceAccount", "User": "user", "Group": "group"}
 
 
 def _check_subject(subject: Json, path: Path, problems: f.Problems) -> None:

@@ -27,17 +27,17 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
 
 
-_PARALLELISM_MAX: Final = 100_000
-_MANY_COMPLETIONS: Final = 100_000
-_MANY_COMPLETIONS_LIMIT: Final = 10_000
-_MANAGED_BY_MAX: Final = 63
-_COUNT_FIELDS: Final = (
+_PARALLELISM_MAX = 100_000
+_MANY_COMPLETIONS = 100_000
+_MANY_COMPLETIONS_LIMIT = 10_000
+_MANAGED_BY_MAX = 63
+_COUNT_FIELDS = (
     "parallelism",
     "completions",
     "activeDeadlineSeconds",
@@ -46,8 +46,8 @@ _COUNT_FIELDS: Final = (
     "backoffLimitPerIndex",
     "maxFailedIndexes",
 )
-_NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
-_UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
+_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
+_UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
 def check_job(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
@@ -246,11 +246,11 @@ def check_job_template_metadata(meta: Any, path: Path, problems: f.Problems) -> 
         check_labels(meta["labels"], (*path, "labels"), problems)
 
 
-_RULES_MAX: Final = 20
-_PATTERNS_MAX: Final = 20
-_CODES_MAX: Final = 255
-_INDEXES_MAX: Final = 64 * 1024
-_ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
+_RULES_MAX = 20
+_PATTERNS_MAX = 20
+_CODES_MAX = 255
+_INDEXES_MAX = 64 * 1024
+_ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _is_number = Pattern(r"[+-]?[0-9]{1,18}").fullmatch
 
 
@@ -397,7 +397,7 @@ def count_indexes(text: str, completions: int | None) -> tuple[int | None, str |
     return total, None
 
 
-_IMMUTABLE_FIELDS: Final = (
+_IMMUTABLE_FIELDS = (
     "selector",
     "completionMode",
     "podFailurePolicy",
@@ -405,7 +405,7 @@ _IMMUTABLE_FIELDS: Final = (
     "managedBy",
     "successPolicy",
 )
-_SUSPENDED_MUTABLE_PATHS: Final = (
+_SUSPENDED_MUTABLE_PATHS = (
     ("metadata", "labels"),
     ("metadata", "annotations"),
     ("spec", "nodeSelector"),
@@ -415,8 +415,8 @@ _SUSPENDED_MUTABLE_PATHS: Final = (
 )
 """Template fields that may change while the Job is suspended."""
 
-_TEMPLATE_PATH: Final = ("spec", "template")
-_SUSPEND_HELP: Final = "suspend the Job before it starts to change where its pods run, or give each run its own name"
+_TEMPLATE_PATH = ("spec", "template")
+_SUSPEND_HELP = "suspend the Job before it starts to change where its pods run, or give each run its own name"
 
 
 def job_update(update: Update) -> Iterator[Problem]:
@@ -438,7 +438,7 @@ def job_update(update: Update) -> Iterator[Problem]:
             return
 
 
-_NAME_LABEL: Final = "batch.kubernetes.io/job-name"
+_NAME_LABEL = "batch.kubernetes.io/job-name"
 
 
 def _lost_label(update: Update) -> Iterator[Problem]:

@@ -22,17 +22,17 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
 
 
-_CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
-_PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
-_SEQUENCES: Final = ("//", "/./", "/../", "%2f", "%2F")
-_ENDINGS: Final = ("/..", "/.")
-_CONTROLLER_MAX: Final = 250
+_CLASS_ANNOTATION = "kubernetes.io/ingress.class"
+_PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
+_SEQUENCES = ("//", "/./", "/../", "%2f", "%2F")
+_ENDINGS = ("/..", "/.")
+_CONTROLLER_MAX = 250
 
 
 def check_ingress(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
@@ -226,7 +226,7 @@ def service_cidr_update(update: Update) -> Iterator[Problem]:
         yield f.immutable(("spec", "cidrs"))
 
 
-_TYPES: Final = ("Egress", "Ingress")
+_TYPES = ("Egress", "Ingress")
 
 
 def check_network_policy(manifest: Any, context: ApiServer, problems: f.Problems) -> None:

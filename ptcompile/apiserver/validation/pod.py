@@ -40,7 +40,7 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     PodFieldCheck = Callable[[Any, Path, PodContext], None]
 
 
-_MIRROR_ANNOTATION: Final = "kubernetes.io/config.mirror"
-_DELETION_COST_ANNOTATION: Final = "controller.kubernetes.io/pod-deletion-cost"
-_APP_ARMOR_PREFIX: Final = "container.apparmor.security.beta.kubernetes.io/"
-_INT32_LIMIT: Final = 2**31
-_LINUX_ONLY_IF_TRUE: Final = ("hostPID", "hostIPC")
-_LINUX_ONLY_FIELDS: Final = ("hostUsers", "shareProcessNamespace")
-_LINUX_SECURITY_FIELDS: Final = (
+_MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
+_DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
+_APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/"
+_INT32_LIMIT = 2**31
+_LINUX_ONLY_IF_TRUE = ("hostPID", "hostIPC")
+_LINUX_ONLY_FIELDS = ("hostUsers", "shareProcessNamespace")
+_LINUX_SECURITY_FIELDS = (
     "seLinuxOptions",
     "seccompProfile",
     "appArmorProfile",
@@ -299,7 +299,7 @@ def _check_claim_source(claim: Json, path: Path, problems: f.Problems) -> None:
         f.check_text(problems, (*path, key), claim[key], names.why_not_dns_subdomain)
 
 
-_FIELDS: Final[Mapping[str, PodFieldCheck]] = {
+_FIELDS: Mapping[str, PodFieldCheck] = {
     "volumes": check_volumes,
     "restartPolicy": _check_restart,
     "activeDeadlineSeconds": _check_deadline,
@@ -344,8 +344,8 @@ def check_template_metadata(meta: Any, path: Path, problems: f.Problems, server_
         check_annotations(meta["annotations"], (*path, "annotations"), problems)
 
 
-_RECREATE_HELP: Final = "delete the pod and apply again: only a pod's images, deadline and tolerations can change"
-_CHANGE_IS_FORBIDDEN: Final = (
+_RECREATE_HELP = "delete the pod and apply again: only a pod's images, deadline and tolerations can change"
+_CHANGE_IS_FORBIDDEN = (
     "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"

@@ -15,17 +15,17 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
 
-_CLAIMS_MAX: Final = 4
-_TEMPLATES_MAX: Final = 8
-_TOPOLOGY_MAX: Final = 1
-_RESPONDERS_MAX: Final = 10
-_PRIORITY_MAX: Final = 100_000
-_RESERVED_DOMAINS: Final = ("k8s.io", "kubernetes.io")
+_CLAIMS_MAX = 4
+_TEMPLATES_MAX = 8
+_TOPOLOGY_MAX = 1
+_RESPONDERS_MAX = 10
+_PRIORITY_MAX = 100_000
+_RESERVED_DOMAINS = ("k8s.io", "kubernetes.io")
 
 
 def check_job_scheduling(scheduling: Any, path: Path, problems: f.Problems) -> None:

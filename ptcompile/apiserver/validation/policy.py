@@ -16,7 +16,7 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -36,11 +36,9 @@ def check_disruption_budget(manifest: Json, context: ApiServer, problems: f.Prob
     f.check_choice(problems, ("spec", "unhealthyPodEvictionPolicy"), spec.get("unhealthyPodEvictionPolicy"), policies)
 
 
-COMPUTE_RESOURCES: Final = frozenset(
-    {"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
-)
-_EPHEMERAL_RESOURCES: Final = frozenset({"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"})
-_COUNTED_RESOURCES: Final = frozenset(
+COMPUTE_RESOURCES = frozenset({"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
+_EPHEMERAL_RESOURCES = frozenset({"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"})
+_COUNTED_RESOURCES = frozenset(
     [
         "pods",
         "resourcequotas",
@@ -53,7 +51,7 @@ _COUNTED_RESOURCES: Final = frozenset(
         "services.loadbalancers",
     ]
 )
-STANDARD_RESOURCES: Final = COMPUTE_RESOURCES | _EPHEMERAL_RESOURCES | _COUNTED_RESOURCES | {"requests.storage"}
+STANDARD_RESOURCES = COMPUTE_RESOURCES | _EPHEMERAL_RESOURCES | _COUNTED_RESOURCES | {"requests.storage"}
 """Resources without a domain that a quota can limit."""
 
 
@@ -85,8 +83,8 @@ def why_not_quota(name: str) -> str | None:
     return why
 
 
-_LIMIT_TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
-_AMOUNT_FIELDS: Final = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+_LIMIT_TYPES = ("Pod", "Container", "PersistentVolumeClaim")
+_AMOUNT_FIELDS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 _Quantities = dict[str, Quantity]
 
 
@@ -137,7 +135,7 @@ def _parse_amounts(amounts: Any) -> _Quantities:
     return {name: amount for name, amount in quantities.items() if amount is not None}
 
 
-_ORDER_RULES: Final = (
+_ORDER_RULES = (
     ("min", "min", "max", "min value {} is greater than max value {}"),
     ("defaultRequest", "min", "defaultRequest", "min value {} is greater than default request value {}"),
     ("defaultRequest", "defaultRequest", "max", "default request value {} is greater than max value {}"),
@@ -179,12 +177,12 @@ def _is_impossible_ratio(ratio: Quantity, amounts: dict[str, Quantity]) -> bool:
     return ratio.nano * amounts["min"].nano > amounts["max"].nano * NANO
 
 
-_SCOPES: Final = frozenset(
+_SCOPES = frozenset(
     ["Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity"]
 )
-_EXISTS_SCOPES: Final = _SCOPES - {"PriorityClass"}
-_EXCLUSIVE_SCOPES: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
-_STORAGE_RESOURCES: Final = frozenset({"persistentvolumeclaims", "requests.storage"})
+_EXISTS_SCOPES = _SCOPES - {"PriorityClass"}
+_EXCLUSIVE_SCOPES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})
+_STORAGE_RESOURCES = frozenset({"persistentvolumeclaims", "requests.storage"})
 
 
 def check_quota(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

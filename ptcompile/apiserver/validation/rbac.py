@@ -11,12 +11,10 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_RBAC_GROUP: Final = "rbac.authorization.k8s.io"
-_SUBJECT_GROUPS: Final = {"ServiceAccount": "", "User": _RBAC_GROUP, "Group": _RBAC_GROUP}
+_RBAC_GROUP = "rbac.authorization.k8s.io"
+_SUBJECT_GROUPS = {"ServiceAccount": "", "User": _RBAC_GROUP, "Group": _RBAC_GROUP}
 """API groups of subjects, keyed by kind."""
 
 

@@ -20,12 +20,12 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
-_CONTAINER_RESOURCES: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-_HUGE: Final = HUGE_PAGES
+_CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
+_HUGE = HUGE_PAGES
 _ResourceQuantities = dict[str, Quantity]
 
 

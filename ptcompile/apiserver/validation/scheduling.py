@@ -24,14 +24,14 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
-_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
-_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
 
 
 def check_affinity(value: Any, path: Path, scope: PodContext) -> None:
@@ -158,8 +158,8 @@ def _check_label_keys(term: Json, path: Path, problems: f.Problems) -> None:
             )
 
 
-_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_UNSATISFIABLE_ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_UNSATISFIABLE_ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
 
 
 def check_node_selector(value: Any, path: Path, scope: PodContext) -> None:

@@ -16,14 +16,14 @@ from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
-ID_MAX: Final = 2**31 - 1
+ID_MAX = 2**31 - 1
 _is_sysctl = Pattern(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?").fullmatch
-_IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "fs.mqueue.")
-_FIELD_CHOICES: Final = {
+_IPC_SYSCTLS = ("kernel.shm", "kernel.msg", "fs.mqueue.")
+_FIELD_CHOICES = {
     "fsGroupChangePolicy": ("Always", "OnRootMismatch"),
     "supplementalGroupsPolicy": ("Merge", "Strict"),
     "seLinuxChangePolicy": ("MountOption", "Recursive"),

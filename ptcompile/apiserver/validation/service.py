@@ -20,18 +20,18 @@ from ptcompile.kubernetes.unstructured import as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
 
 
-_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-_EXTERNAL_TYPES: Final = ("LoadBalancer", "NodePort")
-_NODE_PORT_RANGE: Final = (30000, 32767)
+_TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+_EXTERNAL_TYPES = ("LoadBalancer", "NodePort")
+_NODE_PORT_RANGE = (30000, 32767)
 """Default range of nodePort; a cluster may be configured with another."""
-_AFFINITY_SECONDS_MAX: Final = 86400
-_CHOICES: Final = {
+_AFFINITY_SECONDS_MAX = 86400
+_CHOICES = {
     "type": _TYPES,
     "sessionAffinity": ("ClientIP", "None"),
     "internalTrafficPolicy": ("Cluster", "Local"),
@@ -40,9 +40,9 @@ _CHOICES: Final = {
 }
 
 
-_EMPTY_IS_INVALID: Final = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribution")
+_EMPTY_IS_INVALID = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribution")
 """Fields in which an empty text counts as an invalid choice, not as unset."""
-_FAMILIES: Final = ("IPv4", "IPv6")
+_FAMILIES = ("IPv4", "IPv6")
 
 
 def check_service(manifest: Any, context: ApiServer, problems: f.Problems) -> None:

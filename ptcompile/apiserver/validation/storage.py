@@ -19,13 +19,13 @@ from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
 
 
-_SOURCES: Final = [
+_SOURCES = [
     "hostPath",
     "gcePersistentDisk",
     "awsElasticBlockStore",
@@ -51,7 +51,7 @@ _SOURCES: Final = [
 ]
 """Volume source fields in the server's order: it rejects the second one that is set."""
 
-_SECRET_REFERENCES: Final = (
+_SECRET_REFERENCES = (
     "controllerPublishSecretRef",
     "controllerExpandSecretRef",
     "nodePublishSecretRef",
@@ -92,7 +92,7 @@ def check_persistent_volume(manifest: Json, context: ApiServer, problems: f.Prob
     _check_classes(spec, path, context, problems)
 
 
-_NOT_INLINE: Final[dict[str, tuple[object, ...]]] = {
+_NOT_INLINE: dict[str, tuple[object, ...]] = {
     "claimRef": (None,),
     "capacity": (None, {}),
     "persistentVolumeReclaimPolicy": (None, ""),
@@ -177,7 +177,7 @@ def _check_local(source: Json, path: Path, problems: f.Problems) -> None:
     f.check_required_text(problems, (*path, "path"), source.get("path"), why_not_forward)
 
 
-_STABLE_LABELS: Final = {
+_STABLE_LABELS = {
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
     "beta.kubernetes.io/os": "kubernetes.io/os",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
@@ -208,8 +208,8 @@ def _with_stable_labels(value: Any) -> Any:
     return [_with_stable_labels(item) for item in value] if isinstance(value, list) else value
 
 
-_PARAMETERS_MAX: Final = 512
-_PARAMETERS_SIZE_MAX: Final = 256 * 1024
+_PARAMETERS_MAX = 512
+_PARAMETERS_SIZE_MAX = 256 * 1024
 
 
 def check_storage_class(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

@@ -18,7 +18,7 @@ from ptcompile.operators.table import kind_named, templates_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -91,7 +91,7 @@ def _values_at(value: Any, steps: list[str], path: Path) -> Iterator[tuple[Path,
         yield from _values_at(value[steps[0]], steps[1:], (*path, steps[0]))
 
 
-TEMPLATE_PATHS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+TEMPLATE_PATHS: dict[tuple[str, str], tuple[str, ...]] = {
     ("", "PodTemplate"): ("template",),
     ("", "ReplicationController"): ("spec.template",),
     ("apps", "DaemonSet"): ("spec.template",),

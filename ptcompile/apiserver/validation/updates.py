@@ -26,7 +26,7 @@ from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.apiserver.kinds import Schema
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-_ITEM_KEYS: Final = ("name", "manager")
+_ITEM_KEYS = ("name", "manager")
 
 
 def stored_after_apply(old: Json, new: Json, definitions: Definitions | None) -> tuple[Json, list[Problem]]:
@@ -54,7 +54,7 @@ def stored_after_apply(old: Json, new: Json, definitions: Definitions | None) ->
     return {} if stored is REMOVED else stored, list(problems)
 
 
-_NULL_HELP: Final = "remove the line: an apply treats null as a value"
+_NULL_HELP = "remove the line: an apply treats null as a value"
 
 
 def _schema_of(kind: tuple[str, str], definitions: Definitions | None) -> tuple[Schema, str] | None:
@@ -117,10 +117,10 @@ def _item_key(item: Any) -> str:
     return next((str(item[key]) for key in _ITEM_KEYS if key in item), "") if isinstance(item, Mapping) else ""
 
 
-_IMMUTABLE_SELECTOR: Final = (("spec", "selector"), "")
-_IMMUTABLE_ROLE: Final = (("roleRef",), "cannot change roleRef")
+_IMMUTABLE_SELECTOR = (("spec", "selector"), "")
+_IMMUTABLE_ROLE = (("roleRef",), "cannot change roleRef")
 
-_EVENT_FIELDS: Final = (
+_EVENT_FIELDS = (
     "regarding",
     "reason",
     "note",
@@ -137,7 +137,7 @@ _EVENT_FIELDS: Final = (
 )
 """Fields of an Event of events.k8s.io that never change: all but its series."""
 
-_POD_GROUP_FIELDS: Final = (
+_POD_GROUP_FIELDS = (
     "schedulingConstraints",
     "disruptionMode",
     "priority",
@@ -150,7 +150,7 @@ _POD_GROUP_FIELDS: Final = (
 )
 """Immutable fields of a PodGroup; its policy is too, except minCount since 1.37 (docs/facts/gangs.md#objects)."""
 
-_IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
+_IMMUTABLE_FIELDS: dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]] = {
     ("apps", "Deployment"): (_IMMUTABLE_SELECTOR,),
     ("apps", "DaemonSet"): (_IMMUTABLE_SELECTOR,),
     ("apps", "ReplicaSet"): (_IMMUTABLE_SELECTOR,),
@@ -183,7 +183,7 @@ _IMMUTABLE_FIELDS: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str]
 }
 """Immutable paths by API group and kind, each with the server's message, or "" for `field is immutable`."""
 
-_NON_SOURCE_FIELDS: Final = [
+_NON_SOURCE_FIELDS = [
     "capacity",
     "accessModes",
     "persistentVolumeReclaimPolicy",
@@ -196,7 +196,7 @@ _NON_SOURCE_FIELDS: Final = [
 ]
 """PersistentVolume spec fields other than the volume source."""
 
-_STATEFUL_SET_MUTABLE_FIELDS: Final = (
+_STATEFUL_SET_MUTABLE_FIELDS = (
     "replicas",
     "ordinals",
     "template",

@@ -17,7 +17,7 @@ from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -47,8 +47,8 @@ def check_amount_or_percent(value: Any, path: Path, problems: f.Problems, *, lim
 
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
-_TOKEN_SECONDS_MIN: Final = 600
-_TOKEN_SECONDS_MAX: Final = 1 << 32
+_TOKEN_SECONDS_MIN = 600
+_TOKEN_SECONDS_MAX = 1 << 32
 PORT_MAX = 65535
 
 
@@ -162,7 +162,7 @@ def service_name_rule(context: ApiServer) -> f.TextRule:
     return names.why_not_dns_label if relaxed else names.why_not_dns_1035_label
 
 
-_DRIVER_NAME_MAX: Final = 63
+_DRIVER_NAME_MAX = 63
 
 
 def check_driver_name(name: Any, path: Path, problems: f.Problems) -> None:

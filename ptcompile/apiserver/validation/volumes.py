@@ -20,7 +20,7 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -80,7 +80,7 @@ def check_iscsi(source: Json, path: Path, scope: PodContext) -> None:
         f.check_required(secret, (*path, "secretRef"), problems, "name")
 
 
-_MODE_MAX: Final = 0o777
+_MODE_MAX = 0o777
 
 
 def why_not_file(text: str) -> str | None:
@@ -208,7 +208,7 @@ def _project_certificate(source: Json, path: Path, scope: PodContext) -> None:
     f.check_required(source, path, scope.problems, "signerName", "keyType")
 
 
-_PROJECTIONS: Final = {
+_PROJECTIONS = {
     "secret": _project_keys,
     "configMap": _project_keys,
     "downwardAPI": _project_downward,
@@ -218,7 +218,7 @@ _PROJECTIONS: Final = {
 }
 
 
-_HOST_PATH_TYPES: Final = (
+_HOST_PATH_TYPES = (
     "",
     "BlockDevice",
     "CharDevice",
@@ -351,7 +351,7 @@ def _require_fields(*fields: str) -> VolumeSourceCheck:
     return check
 
 
-_SOURCES: Final[dict[str, VolumeSourceCheck]] = {
+_SOURCES: dict[str, VolumeSourceCheck] = {
     "emptyDir": _check_empty_dir,
     "hostPath": _check_host_path,
     "gitRepo": _check_git,
@@ -385,4 +385,4 @@ _SOURCES: Final[dict[str, VolumeSourceCheck]] = {
 }
 """Checks per volume source, in the server's order: it rejects the second source that is set."""
 
-_SOURCE_ORDER: Final = {name: place for place, name in enumerate(_SOURCES)}
+_SOURCE_ORDER = {name: place for place, name in enumerate(_SOURCES)}

@@ -16,8 +16,6 @@ from ptcompile.operators.table import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.kubernetes.unstructured import Json
 
@@ -132,7 +130,7 @@ def _names() -> Table:
     return WARNINGS
 
 
-_TABLES: Final[dict[tuple[str, str], Callable[[], Table]]] = {
+_TABLES: dict[tuple[str, str], Callable[[], Table]] = {
     ("", "Pod"): _workloads,
     ("", "PodTemplate"): _workloads,
     ("", "ReplicationController"): _workloads,

@@ -17,14 +17,14 @@ from ptcompile.kubernetes.requests import ApiServer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
-    from typing import Any, Final
+    from typing import Any
 
     IpAddress = IPv4Address | IPv6Address
     IpNetwork = IPv4Network | IPv6Network
 
-_FUTURE: Final = "will be considered invalid in a future Kubernetes release: use"
-_FUTURE_BEFORE_33: Final = "was accepted, but will be invalid in a future Kubernetes release"
-_LOOPS_BEFORE_33: Final = "which may cause controller apply-loops"
+_FUTURE = "will be considered invalid in a future Kubernetes release: use"
+_FUTURE_BEFORE_33 = "was accepted, but will be invalid in a future Kubernetes release"
+_LOOPS_BEFORE_33 = "which may cause controller apply-loops"
 
 
 def _warn(path: Path, text: str, canonical: str, field: str | None = None) -> Problem:

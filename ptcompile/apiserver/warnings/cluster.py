@@ -20,12 +20,12 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
-_MOUNTABLE_SECRETS: Final = "kubernetes.io/enforce-mountable-secrets"
-_FORMATS: Final = frozenset(
+_MOUNTABLE_SECRETS = "kubernetes.io/enforce-mountable-secrets"
+_FORMATS = frozenset(
     {
         *("bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4", "uuid5"),
         *("isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "byte", "password"),
@@ -163,7 +163,7 @@ def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
         stack += [(child, (*at, "properties", name)) for name, child in nested_map(node, "properties").items()]
 
 
-WARNINGS: Final = {
+WARNINGS = {
     "CustomResourceDefinition": definition_warnings,
     "Node": node_warnings,
     "RuntimeClass": runtime_class_warnings,

@@ -20,20 +20,18 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
-_OWNERS_TEXT: Final = (
+_OWNERS_TEXT = (
     "contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early "
     "as 1.24; please fix your requests; duplicate UID(s) observed:"
 )
-_PREFER: Final = "prefer a domain-qualified finalizer name"
-_AVOID: Final = "to avoid accidental conflicts with other finalizer writers"
-_STANDARD_FINALIZERS: Final = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
-_GENERATED_BASE_MAX: Final = 58
-_LIFECYCLES: Final[dict[GroupVersionKind, tuple[int, int | None, str]]] = {
+_PREFER = "prefer a domain-qualified finalizer name"
+_AVOID = "to avoid accidental conflicts with other finalizer writers"
+_STANDARD_FINALIZERS = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
+_GENERATED_BASE_MAX = 58
+_LIFECYCLES: dict[GroupVersionKind, tuple[int, int | None, str]] = {
     ("v1", "Endpoints"): (33, None, "discovery.k8s.io/v1 EndpointSlice"),
     **{
         ("flowcontrol.apiserver.k8s.io/v1beta3", kind): (29, 32, f"flowcontrol.apiserver.k8s.io/v1 {kind}")
@@ -107,7 +105,7 @@ def static_name_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]
         yield warning("discouraged-name", ("metadata", "name"), text, "give it a name with another ending")
 
 
-WARNINGS: Final = dict.fromkeys(
+WARNINGS = dict.fromkeys(
     (
         "MutatingAdmissionPolicy",
         "MutatingAdmissionPolicyBinding",

@@ -21,15 +21,13 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_TOPOLOGY_HINTS: Final = "service.kubernetes.io/topology-aware-hints"
-_TOPOLOGY_MODE: Final = "service.kubernetes.io/topology-mode"
-_INGRESS_CLASS: Final = "kubernetes.io/ingress.class"
-_MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
-_SLICE_CONTROLLERS: Final = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
+_TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints"
+_TOPOLOGY_MODE = "service.kubernetes.io/topology-mode"
+_INGRESS_CLASS = "kubernetes.io/ingress.class"
+_MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
+_SLICE_CONTROLLERS = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
 
 
 def service_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
@@ -128,7 +126,7 @@ def ingress_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
         yield deprecated(path, text, "set spec.ingressClassName", field="")
 
 
-WARNINGS: Final = {
+WARNINGS = {
     "EndpointSlice": endpoint_slice_warnings,
     "Endpoints": endpoints_warnings,
     "Ingress": ingress_warnings,

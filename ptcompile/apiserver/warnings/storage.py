@@ -18,15 +18,11 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
-_RECYCLE: Final = (
-    "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."
-)
-_TOKENS: Final = (
+_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+_RECYCLE = "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."
+_TOKENS = (
     "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
     "logging of tokens in volume attributes"
 )
@@ -83,7 +79,7 @@ def csi_driver_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
         yield warning("discouraged-value", ("spec", "tokenRequests"), _TOKENS, help, field="")
 
 
-WARNINGS: Final = {
+WARNINGS = {
     "CSIDriver": csi_driver_warnings,
     "CSIStorageCapacity": storage_capacity_warnings,
     "PersistentVolume": persistent_volume_warnings,

@@ -17,14 +17,14 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
     VolumePath = tuple[str, str, Path]
     """A path in a volume, the source it comes from ("" in a volume of one source), and its path in the manifest."""
 
-REMOVED_VOLUMES: Final = {
+REMOVED_VOLUMES = {
     "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
     "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
     "flocker": "deprecated in v1.22, non-functional in v1.25+",
@@ -63,7 +63,7 @@ def volume_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Probl
                 yield from _overlap_warnings(volume, (*path, "volumes", index))
 
 
-_VOLUMES_OF_FILES: Final = frozenset({"configMap", "secret", "downwardAPI", "projected"})
+_VOLUMES_OF_FILES = frozenset({"configMap", "secret", "downwardAPI", "projected"})
 """Volume sources that list the paths of their files."""
 
 
@@ -106,7 +106,7 @@ def _overlap_warnings(volume: Json, path: Path) -> Iterator[Problem]:
     yield from _overlaps(projected, f"volume {volume_name} (Projected)")
 
 
-_PROJECTIONS: Final = (
+_PROJECTIONS = (
     "secret",
     "configMap",
     "downwardAPI",
@@ -114,7 +114,7 @@ _PROJECTIONS: Final = (
     "clusterTrustBundle",
     "podCertificate",
 )
-_CERTIFICATE_PATHS: Final = (
+_CERTIFICATE_PATHS = (
     ("certificateChainPath", "PodCertificate chain"),
     ("keyPath", "PodCertificate key"),
     ("credentialBundlePath", "PodCertificate credential bundle"),

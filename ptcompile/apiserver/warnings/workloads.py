@@ -19,15 +19,13 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_IN_POD_NAMES: Final = "Pod names and hostnames"
-_KINDS_THAT_NAME_PODS: Final = frozenset({"CronJob", "Deployment", "Job", "ReplicaSet", "ReplicationController"})
-_COMPLETIONS_LIMIT: Final = 100_000
-_PARALLELISM_LIMIT: Final = 10_000
-_MANY_INDEXES: Final = (
+_IN_POD_NAMES = "Pod names and hostnames"
+_KINDS_THAT_NAME_PODS = frozenset({"CronJob", "Deployment", "Job", "ReplicaSet", "ReplicationController"})
+_COMPLETIONS_LIMIT = 100_000
+_PARALLELISM_LIMIT = 10_000
+_MANY_INDEXES = (
     "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes "
     "might not be able to track completedIndexes when a big number of indexes fail"
 )
@@ -75,7 +73,7 @@ def _stateful_set_warnings(manifest: Json, server: ApiServer) -> Iterator[Proble
         yield ignored(("spec", "revisionHistoryLimit"), text, "write the number of revisions to keep")
 
 
-WARNINGS: Final = dict.fromkeys(
+WARNINGS = dict.fromkeys(
     (
         "CronJob",
         "DaemonSet",

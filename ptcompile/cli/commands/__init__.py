@@ -7,10 +7,6 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 
 class CommandRow(NamedTuple):
     """A row of the table of commands."""
@@ -23,7 +19,7 @@ class CommandRow(NamedTuple):
 
 _WRITE, _CHECK, _UNDERSTAND = "Write manifests and specs", "Check", "Understand"
 _CLUSTER, _SET_UP = "Prepare a cluster", "Look up and set up"
-COMMANDS: Final = {
+COMMANDS = {
     "compile": CommandRow(_WRITE, "compile", "compile specs into manifests (the default command)"),
     "init": CommandRow(_WRITE, "reference", "write a commented spec to start from"),
     "import": CommandRow(_WRITE, "migrate", "turn manifests into specs that provably mean the same"),

@@ -11,11 +11,6 @@ from ptcompile.cli.options import Parser, add_cluster, add_format, add_output_fo
 from ptcompile.cli.reporter import Findings
 from ptcompile.report.layout import format_json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-
 _EPILOG = """\
 Answers for each job: admitted, with its flavors, pods and places; waits, for what; or never, and why.
 The jobs are created in the order of the files. The exit status is 0 if all are admitted, 1 if one is not. Other
@@ -67,4 +62,4 @@ def run(options: argparse.Namespace) -> int:
     return max(status, presentation.write_result(text, options.format), int(not admission.ok))
 
 
-PARSERS: Final = {"admit": (_EPILOG, add, run)}
+PARSERS = {"admit": (_EPILOG, add, run)}

@@ -30,7 +30,7 @@ from ptcompile.source.emitter import emit_all
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.api.inputs import Inputs
     from ptcompile.diagnostics.selection import Selection
@@ -395,4 +395,4 @@ def _as_one_object(manifests: Manifests) -> dict[str, object]:
     return manifests[0] if len(manifests) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifests}
 
 
-PARSERS: Final = {"compile": (_EPILOG, add, run)}
+PARSERS = {"compile": (_EPILOG, add, run)}

@@ -11,11 +11,6 @@ from ptcompile.cli import files
 from ptcompile.cli.options import ALL, REPORT_FORMAT, Parser
 from ptcompile.report import FORMATS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-
 _EPILOG = """\
   bash   ptcompile completion bash > ~/.local/share/bash-completion/completions/ptcompile
   zsh    ptcompile completion zsh > "${fpath[1]}/_ptcompile"
@@ -94,11 +89,11 @@ def _positional_values(command: str, parser: Parser) -> Values:
     return Values(words, next((values.files for values in positional if values.files is not None), None))
 
 
-_YAML: Final = ("yaml", "yml", "json")
-_FILES_BY_OPTION: Final[dict[str, tuple[str, ...]]] = {
+_YAML = ("yaml", "yml", "json")
+_FILES_BY_OPTION: dict[str, tuple[str, ...]] = {
     "--config": ("toml",), "--html": ("html",), "--python": (), "--schemas": (), "--script": ("py",),
 }  # fmt: skip
-_FILES_BY_METAVAR: Final[dict[str, tuple[str, ...]]] = {
+_FILES_BY_METAVAR: dict[str, tuple[str, ...]] = {
     "A": _YAML, "B": _YAML, "CLUSTER": _YAML, "DIR": ("/",), "FILE": _YAML, "FILE.py:TASK": ("py",), "OUT": (),
     "SPEC": _YAML,
 }  # fmt: skip
@@ -303,11 +298,11 @@ def _zsh_files(extensions: tuple[str, ...] | None) -> str:
     return f'_files -g "*.{ending}"'
 
 
-_SHELLS: Final[dict[str, Callable[[Sequence[Command]], str]]] = {
+_SHELLS: dict[str, Callable[[Sequence[Command]], str]] = {
     "bash": bash_script,
     "zsh": zsh_script,
     "fish": fish_script,
 }
-SHELLS: Final = tuple(_SHELLS)
+SHELLS = tuple(_SHELLS)
 
-PARSERS: Final = {"completion": (_EPILOG, add, run)}
+PARSERS = {"completion": (_EPILOG, add, run)}

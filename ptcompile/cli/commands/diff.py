@@ -13,8 +13,6 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.differ import Difference
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -142,4 +140,4 @@ def _format_difference(difference: Difference, form: str) -> str:
     return difference.text() if form == "text" else difference.markdown()
 
 
-PARSERS: Final = {"diff": (EPILOG, add, run)}
+PARSERS = {"diff": (EPILOG, add, run)}

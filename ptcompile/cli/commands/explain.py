@@ -19,8 +19,6 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.api.inputs import Inputs
     from ptcompile.diagnostics import Diagnostic
     from ptcompile.explainer.explanation import Explanation
@@ -227,4 +225,4 @@ def _causes_at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
     return causes
 
 
-PARSERS: Final = {"explain": (_EPILOG, add, run)}
+PARSERS = {"explain": (_EPILOG, add, run)}

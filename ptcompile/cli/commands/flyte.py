@@ -19,7 +19,7 @@ from ptcompile.source import documents as source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.api.compile import Result
     from ptcompile.diagnostics import Diagnostic
@@ -207,4 +207,4 @@ def _locate(
     return name, diagnostic._replace(filename=name, span=span)
 
 
-PARSERS: Final = {"flyte": (_EPILOG, add, run)}
+PARSERS = {"flyte": (_EPILOG, add, run)}

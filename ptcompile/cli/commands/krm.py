@@ -34,7 +34,7 @@ from ptcompile.source.emitter import emit, emit_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.cli.config import Config
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -49,8 +49,8 @@ _EPILOG = """\
   helm template chart/ --post-renderer ptcompile    with the plugin of integrations/helm
   kubectl kustomize --enable-alpha-plugins jobs/    with the plugins of integrations/kustomize
 """
-_RESOURCE_LIST: Final = ("config.kubernetes.io/", "ResourceList")
-_CALLERS_ANNOTATIONS: Final = (
+_RESOURCE_LIST = ("config.kubernetes.io/", "ResourceList")
+_CALLERS_ANNOTATIONS = (
     "config.kubernetes.io/",
     "internal.config.kubernetes.io/",
     "config.k8s.io/",
@@ -58,14 +58,14 @@ _CALLERS_ANNOTATIONS: Final = (
     "postrenderer.helm.sh/",
 )
 """Prefixes of the annotations with which the calling tool finds an object again."""
-_PATHS: Final = (
+_PATHS = (
     "internal.config.kubernetes.io/path", "config.kubernetes.io/path", "postrenderer.helm.sh/postrender-filename"
 )  # fmt: skip
 """Annotations that name the file of an object."""
-_INDEX: Final = "internal.config.kubernetes.io/index"
-_LOCAL: Final = "config.kubernetes.io/local-config"
+_INDEX = "internal.config.kubernetes.io/index"
+_LOCAL = "config.kubernetes.io/local-config"
 """The annotation of an object that is never applied."""
-_SEVERITIES: Final = {"error": "error", "warning": "warning", "note": "info"}
+_SEVERITIES = {"error": "error", "warning": "warning", "note": "info"}
 """Severities of a function's results, by ours."""
 
 
@@ -335,4 +335,4 @@ def _as_result(finding: _Finding) -> Json:
     return result
 
 
-PARSERS: Final = {"krm": (_EPILOG, add, run)}
+PARSERS = {"krm": (_EPILOG, add, run)}

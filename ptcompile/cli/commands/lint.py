@@ -20,7 +20,7 @@ from ptcompile.report.layout import format_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, TypeVar
+    from typing import Any, TypeVar
 
     from ptcompile.api.fix import Fixed
     from ptcompile.api.lint import Report
@@ -91,7 +91,7 @@ def _add_reports(parser: Parser) -> None:
     parser.add_value("--write-baseline", "FILE", "write all findings to this file and exit with status 0")
 
 
-MIN_FILES_TO_CACHE: Final = 16
+MIN_FILES_TO_CACHE = 16
 """Number of input files below which the cache is not worthwhile."""
 
 
@@ -483,4 +483,4 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Base
     return 2 if saved else max(findings.unreadable_status(), int(not_ignorable > 0))
 
 
-PARSERS: Final = {"lint": (_EPILOG, add, run)}
+PARSERS = {"lint": (_EPILOG, add, run)}

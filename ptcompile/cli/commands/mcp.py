@@ -11,8 +11,6 @@ from ptcompile.cli.files import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.cli.options import Parser
     from ptcompile.mcp.inputs import CallSettings
 
@@ -77,4 +75,4 @@ def _settings(root: str, filename: str, cluster: bytes | None) -> CallSettings:
         raise CallError(f"the configuration has an error: {error}") from None
 
 
-PARSERS: Final = {"mcp": (_EPILOG, add, run)}
+PARSERS = {"mcp": (_EPILOG, add, run)}

@@ -23,7 +23,7 @@ from ptcompile.kubernetes.index import Objects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.api.compile import Result
     from ptcompile.api.import_manifests import Imported
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-FILES_PER_PROCESS: Final = 30
+FILES_PER_PROCESS = 30
 """Number of files that justifies a process: importing one takes as long as linting three."""
 
 CONVERT_EPILOG = """\
@@ -369,7 +369,7 @@ def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace)
         )
 
 
-PARSERS: Final = {
+PARSERS = {
     "import": (IMPORT_EPILOG, add_import, run_import),
     "convert": (CONVERT_EPILOG, add_convert, run_convert),
 }

@@ -14,8 +14,6 @@ from ptcompile.report.layout import join_escaped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.api.requirements import StreamJobs
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -179,7 +177,7 @@ def _read_jobs(
     return jobs
 
 
-PARSERS: Final = {
+PARSERS = {
     "platform": (_PLATFORM_EPILOG, add_platform, platform),
     "requires": (_REQUIRES_EPILOG, add_requires, requires),
 }

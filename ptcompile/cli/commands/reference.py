@@ -15,8 +15,6 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.extending import Extensions
     from ptcompile.extending.plugins import Plugin
 
@@ -215,7 +213,7 @@ def run_schema(options: argparse.Namespace) -> int:
     return files.write_stdout(json.dumps(schema(options.schema), indent=2) + "\n")
 
 
-PARSERS: Final = {
+PARSERS = {
     "rules": ("  ptcompile rules\n  ptcompile rules --format json\n", add_rules, run_rules),
     "targets": ("  ptcompile targets\n  ptcompile targets --accelerators\n", add_targets, run_targets),
     "plugins": ("  ptcompile plugins\n", add_plugins, run_plugins),

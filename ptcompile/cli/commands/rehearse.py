@@ -17,7 +17,6 @@ from ptcompile.report.layout import format_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Final
 
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
@@ -192,4 +191,4 @@ def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault
         files.write_stderr("")  # erase the progress line
 
 
-PARSERS: Final = {"rehearse": (_EPILOG, add, run)}
+PARSERS = {"rehearse": (_EPILOG, add, run)}

@@ -11,7 +11,7 @@ from ptcompile.cli.options import Parser, add_untrusted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO, Final
+    from typing import Any, BinaryIO
 
 _EPILOG = """\
 Editors start it and talk to it in the Language Server Protocol. docs/guide/editors.md has the settings for VS Code,
@@ -27,8 +27,8 @@ def add(parser: Parser) -> None:
     add_untrusted(parser)
 
 
-_MAX_MESSAGE_BYTES: Final = 1 << 26
-_MAX_HEADER_BYTES: Final = 1 << 12
+_MAX_MESSAGE_BYTES = 1 << 26
+_MAX_HEADER_BYTES = 1 << 12
 
 
 class _ClientInput:
@@ -82,4 +82,4 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-PARSERS: Final = {"server": (_EPILOG, add, run)}
+PARSERS = {"server": (_EPILOG, add, run)}

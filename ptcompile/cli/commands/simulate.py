@@ -24,8 +24,6 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.api.inputs import Inputs
     from ptcompile.cli.files import InputFile
     from ptcompile.simulator.pod import Pod
@@ -154,4 +152,4 @@ def _find_pod(world: World, name: str) -> Pod:
     raise UsageError(f"no pod {name!r}; {help}" if names else f"no pod {name!r}: no object here creates pods")
 
 
-PARSERS: Final = {"simulate": (_EPILOG, add, run)}
+PARSERS = {"simulate": (_EPILOG, add, run)}

@@ -26,18 +26,18 @@ from ptcompile.cli.options import Parser, add_cluster, add_overrides, add_untrus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, NoReturn
+    from typing import NoReturn
 
     from ptcompile.explainer.page import ExplainPage
 
 
-_LOOPBACK: Final = "127.0.0.1"
-_MAX_WAIT_SECONDS: Final = 20.0
+_LOOPBACK = "127.0.0.1"
+_MAX_WAIT_SECONDS = 20.0
 """Seconds after which a request for a change is answered even without one."""
-_POLL_SECONDS: Final = 0.05
+_POLL_SECONDS = 0.05
 """Seconds between two checks for the server's end; Ctrl-C takes this long."""
 
-_FRAME_PAGE: Final = """\
+_FRAME_PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
 <head>
@@ -98,7 +98,7 @@ look();
 </html>
 """
 
-_POLICY: Final = (
+_POLICY = (
     "default-src 'none'; frame-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; script-src 'nonce-{nonce}'; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
@@ -225,7 +225,7 @@ their lines, and where each value came from. Ctrl-C ends it.
 
   ptcompile watch spec.yaml --cluster prod.yaml
 """
-_CHECK_SECONDS: Final = 0.25
+_CHECK_SECONDS = 0.25
 """Seconds between two checks of the files."""
 
 
@@ -321,4 +321,4 @@ def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], set
     return explain_page(inputs, options.target, settings.selection(options.spec))
 
 
-PARSERS: Final = {"watch": (_EPILOG, add, run)}
+PARSERS = {"watch": (_EPILOG, add, run)}

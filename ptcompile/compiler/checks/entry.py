@@ -25,7 +25,7 @@ from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.spec.training_job import JobSpec
 
@@ -44,10 +44,10 @@ class Entry(NamedTuple):
     """Whether the fields certainly do what the author meant."""
 
 
-_MAX_SHOWN: Final = 72
+_MAX_SHOWN = 72
 """Number of characters of a command line that messages and help repeat."""
 _shorten = partial(shorten, length=_MAX_SHOWN)
-_PROGRAM: Final = "start another program with command: {}, and add elastic if it starts torchrun"
+_PROGRAM = "start another program with command: {}, and add elastic if it starts torchrun"
 _is_python = Pattern(r"(?a)python(?:3(?:\.\d+)?)?").fullmatch
 _is_module = Pattern(r"(?a)[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*").fullmatch
 _is_assignment = Pattern(r"(?a)[A-Za-z_]\w*=").match
@@ -218,7 +218,7 @@ def _choice_parser(*choices: str) -> Callable[[str], str | None]:
     return lambda text: text if text in choices else None
 
 
-_ELASTIC: Final[dict[str, tuple[str, Callable[[str], Any]]]] = {
+_ELASTIC: dict[str, tuple[str, Callable[[str], Any]]] = {
     "nnodes": ("nnodes", _parse_nodes),
     "nproc-per-node": ("nprocPerNode", _parse_processes),
     "max-restarts": ("maxRestarts", _parse_count),
@@ -249,7 +249,7 @@ def _is_written_anyway(option: str, value: str, job: JobSpec) -> bool:
     return option == "nnodes" and (_parse_count(first), _parse_count(last or first)) == (least, most)
 
 
-_COMPILER_OPTIONS: Final = frozenset({"rdzv-endpoint", "node-rank", "master-addr", "standalone"})
+_COMPILER_OPTIONS = frozenset({"rdzv-endpoint", "node-rank", "master-addr", "standalone"})
 """Options that the compiler derives from the pods' names."""
 
 
@@ -353,7 +353,7 @@ def _format_list(items: list[str] | tuple[str, ...]) -> str:
     return text if len(text) <= _MAX_SHOWN else "[...]"
 
 
-_FLOW: Final = frozenset(",[]{}\n")
+_FLOW = frozenset(",[]{}\n")
 
 
 def _quote(text: str) -> str:

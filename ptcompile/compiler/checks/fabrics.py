@@ -16,13 +16,11 @@ from ptcompile.diagnostics import Path, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import JobSpec
 
-_PATH: Final[Path] = ("spec", "fabric")
-_INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
+_PATH: Path = ("spec", "fabric")
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 
 class _Choice(NamedTuple):

@@ -15,7 +15,6 @@ from ptcompile._internal.schema_files import load_table
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Final
 
 
 class Alias(NamedTuple):
@@ -32,9 +31,9 @@ class Alias(NamedTuple):
         return not self.note
 
 
-_TABLE: Final = load_table("compiler/frontend/aliases.json")
+_TABLE = load_table("compiler/frontend/aliases.json")
 
-DOCUMENT: Final[Mapping[str, str]] = _TABLE["document"]
+DOCUMENT: Mapping[str, str] = _TABLE["document"]
 """Names that belong to the document or the cluster rather than to the spec."""
 
 
@@ -49,6 +48,7 @@ def _table() -> Mapping[str, Alias]:
     aliases: dict[str, Alias] = {}
     for row in chain.from_iterable(_TABLE["spec"].values()):
         field = tuple(row["field"].split("."))
+
         for name in row["names"]:
             aliases[normalize(name)] = Alias(field, note=row["note"].replace("%s", name))
 

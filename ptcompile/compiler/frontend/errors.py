@@ -25,20 +25,20 @@ from ptcompile.spec.reader import SPEC_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.spec.reader import Block, SpecViolation
 
 
-_CONTAINERS: Final = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
+_CONTAINERS = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 
-_ENV: Final = {
+_ENV = {
     "valueFrom": "omit valueFrom: {name}: {{secretKeyRef: {{name: ..., key: ...}}}}",
     "value": "write the value itself: {name}: value",
 }
 """Fields of Kubernetes' env entries that a variable of the spec does not have."""
 
-_LAUNCH_FIELDS: Final = ("script", "module", "elastic")
+_LAUNCH_FIELDS = ("script", "module", "elastic")
 """Fields that an auxiliary role does not have."""
 
 
@@ -82,7 +82,7 @@ def _known_name(key: str, path: Path, block: Block, root: Block) -> FieldSuggest
     return FieldSuggestion(aliases.DOCUMENT[name]) if len(path) == 2 and name in aliases.DOCUMENT else None
 
 
-_OTHER_OPTIONS: Final = frozenset(
+_OTHER_OPTIONS = frozenset(
     {"node-rank", "master-addr", "master-port", "standalone", "module", "help", "use-env", "print-completion"}
 )
 """Options of torchrun that follow from other fields of the spec, or that start no training."""
@@ -153,7 +153,7 @@ def likely_field(key: str, fields: Iterable[str]) -> str | None:
     return matches[0] if len(matches) == 1 else None
 
 
-_MAX_FIELD: Final = 64
+_MAX_FIELD = 64
 """Maximum length of a name that is compared: no field is half as long."""
 
 
@@ -184,7 +184,7 @@ def _field_names(root: Block) -> Sequence[str]:
     return tuple(dict.fromkeys(str(home[-1]) for home in _field_paths(root, ())))
 
 
-_SKIPPED_BLOCKS: Final = ("master", "worker", "runtimeRef")
+_SKIPPED_BLOCKS = ("master", "worker", "runtimeRef")
 """Blocks that repeat the job's fields or describe another object."""
 
 
@@ -244,7 +244,7 @@ _JSON_TYPES = {"a string": "string", "a whole number": "integer", "true or false
 """The API server's names of these types."""
 
 
-_PATTERN_TEXTS: Final = {
+_PATTERN_TEXTS = {
     r"^1\.[0-9]{1,3}$": ("a minor release of Kubernetes", "write 1 and the minor version, such as 1.34"),
     r"^[0-9]{1,4}\.[0-9]{1,4}(?:[.+-][0-9A-Za-z.+-]{0,60})?$": (
         "a release",

@@ -25,8 +25,6 @@ from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.explainer.sensitivity import InputName
 
 
@@ -106,14 +104,14 @@ def _indentation(line: str, *, items: bool = False) -> int:
     return len(line) - len(line.lstrip("- " if items else " "))
 
 
-_GREYS: Final = {"light": ("#586174", "#4f5869"), "dark": ("#a1acbe", "#a3acba")}
+_GREYS = {"light": ("#586174", "#4f5869"), "dark": ("#a1acbe", "#a3acba")}
 """Colors of the spec's and the target's lines, which are most of a manifest."""
-_LUMINANCE: Final = {"light": 0.1, "dark": 0.45}
+_LUMINANCE = {"light": 0.1, "dark": 0.45}
 """Relative luminance (WCAG 2.2) with AA contrast to every background of the scheme."""
-_SATURATION: Final = {"light": 0.75, "dark": 0.8}
-_GOLDEN_TURN: Final = 0.618034
+_SATURATION = {"light": 0.75, "dark": 0.8}
+_GOLDEN_TURN = 0.618034
 """The golden ratio's share of a turn: consecutive hues are far apart, and no hue repeats."""
-_FIRST_HUE: Final = 0.6
+_FIRST_HUE = 0.6
 
 
 @cache
@@ -345,7 +343,7 @@ _IDLE_HINT = (
 )
 
 
-_SCHEMES: Final = {"light": "@media not all", "dark": "@media screen"}
+_SCHEMES = {"light": "@media not all", "dark": "@media screen"}
 """Replacements of the condition under which the page is dark, for a fixed color scheme."""
 
 

@@ -14,19 +14,17 @@ from ptcompile.operators.table import modeled_queue_system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
-_WIDTH: Final = 1000
+_WIDTH = 1000
 """Width of a bar's view box; the page stretches it."""
-_HEIGHT: Final = 16
-_MIN_WIDTH: Final = 4
+_HEIGHT = 16
+_MIN_WIDTH = 4
 """Width of the smallest part, so that it can be seen."""
-_MAX_SHOWN: Final = 64
+_MAX_SHOWN = 64
 """Number of quotas of a job, and of domains of a pod set, that are shown."""
-_PARTS: Final = {
+_PARTS = {
     "nominal": "quota of the queue",
     "borrowable": "lent by its cohort",
     "used": "taken by others",

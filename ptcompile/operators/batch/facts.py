@@ -22,7 +22,7 @@ from ptcompile.operators.queues.queue_systems import queued_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -71,7 +71,7 @@ DEFAULTS = KindDefaults(
 )
 
 
-FOLLOWING: Final = Following(
+FOLLOWING = Following(
     plural="jobs",
     succeeded=type_condition("Complete", "status.completionTime"),
     failed=type_condition("Failed", ARGO_FAILED),

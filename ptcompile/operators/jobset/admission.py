@@ -36,7 +36,7 @@ from ptcompile.operators.jobset import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -162,8 +162,8 @@ def _report_on_job(problems: list[Problem], path: Path) -> Iterator[Problem]:
         yield Problem(problem.name, at, problem.text, problem.help, field=problem.start)
 
 
-_IMMUTABLE_MESSAGE: Final = "Value is immutable"
-FIXED_FIELDS: Final = (
+_IMMUTABLE_MESSAGE = "Value is immutable"
+FIXED_FIELDS = (
     "failurePolicy",
     "network",
     "startupPolicy",
@@ -173,10 +173,10 @@ FIXED_FIELDS: Final = (
 )
 """Immutable fields of a JobSet spec, which a runtime contains too."""
 
-FIXED: Final = tuple((f"spec.{path}", _IMMUTABLE_MESSAGE) for path in FIXED_FIELDS)
+FIXED = tuple((f"spec.{path}", _IMMUTABLE_MESSAGE) for path in FIXED_FIELDS)
 """Fields that the CRD makes immutable (JobSet 0.12)."""
 
-_MUTABLE_WHILE_SUSPENDED: Final = (
+_MUTABLE_WHILE_SUSPENDED = (
     ("metadata", "labels"),
     ("metadata", "annotations"),
     ("spec", "nodeSelector"),
@@ -185,8 +185,8 @@ _MUTABLE_WHILE_SUSPENDED: Final = (
 )
 """Pod template fields that may change while the JobSet is suspended; the child Jobs get them on resume."""
 
-_POD_TEMPLATE: Final = ("template", "spec", "template")
-_RECREATE_HELP: Final = "delete the JobSet and apply again, or give it another name for each run"
+_POD_TEMPLATE = ("template", "spec", "template")
+_RECREATE_HELP = "delete the JobSet and apply again, or give it another name for each run"
 
 
 def validate_update(update: Update) -> Iterator[Problem]:
@@ -290,8 +290,8 @@ def _check_claim_use(claim: str, pods: list[Json], path: Path, rejection: Proble
 
 
 _rejection = webhook_rejection("jobset")
-_SEVERAL_DEPENDENCIES: Final = (0, 9)
-_COORDINATOR_LABEL: Final = (0, 11)  # since then the webhook checks the label's value (jobset#1079)
+_SEVERAL_DEPENDENCIES = (0, 9)
+_COORDINATOR_LABEL = (0, 11)  # since then the webhook checks the label's value (jobset#1079)
 _MAX_INT32 = 2**31 - 1
 SPEC: roundtrip.FieldShapes = {
     "replicatedJobs": [

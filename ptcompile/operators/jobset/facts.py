@@ -23,8 +23,6 @@ from ptcompile.operators.queues.queue_systems import queued_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -54,12 +52,12 @@ DEFAULTS = KindDefaults(
 )
 
 
-TERMINAL: Final = "status.terminalState"
-JOBSET: Final = "jobset.sigs.k8s.io/jobset-name"
-ROLE: Final = "jobset.sigs.k8s.io/replicatedjob-name"
-INDEX: Final = "batch.kubernetes.io/job-completion-index"
+TERMINAL = "status.terminalState"
+JOBSET = "jobset.sigs.k8s.io/jobset-name"
+ROLE = "jobset.sigs.k8s.io/replicatedjob-name"
+INDEX = "batch.kubernetes.io/job-completion-index"
 
-FOLLOWING: Final = Following(
+FOLLOWING = Following(
     plural="jobsets",
     succeeded=type_condition("Completed", field_condition(TERMINAL, "Completed").argo),
     failed=type_condition("Failed", field_condition(TERMINAL, "Failed").argo),

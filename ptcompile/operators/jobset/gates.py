@@ -15,15 +15,15 @@ from ptcompile.kubernetes.versions import Versions, is_switched, stage_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
-_MAX_INT32: Final = 2**31 - 1
-_REPLICAS_MAX: Final = 1024
-_RESTART_JOB: Final = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
-_RESTART_JOBSET: Final = "use FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRestarts"
-_SIZE_FIELDS: Final = ("parallelism", "completions")
+_MAX_INT32 = 2**31 - 1
+_REPLICAS_MAX = 1024
+_RESTART_JOB = ("RestartJob", "RestartJobAndIgnoreMaxRestarts")
+_RESTART_JOBSET = "use FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRestarts"
+_SIZE_FIELDS = ("parallelism", "completions")
 
 
 def is_on(gate: str, versions: Versions) -> bool:

@@ -30,15 +30,15 @@ from ptcompile.operators.batch.pods import PodBuilder, describe_spec_failures as
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
 _PREFIX = "jobset.sigs.k8s.io/"
-PREFIX: Final = "alpha.jobset.sigs.k8s.io/"
-EXCLUSIVE: Final = f"{PREFIX}exclusive-topology"
-NODE_SELECTOR: Final = f"{PREFIX}node-selector"
+PREFIX = "alpha.jobset.sigs.k8s.io/"
+EXCLUSIVE = f"{PREFIX}exclusive-topology"
+NODE_SELECTOR = f"{PREFIX}node-selector"
 """Places the Jobs by a node selector instead of affinities; a script labels and taints the nodes before."""
 
 
@@ -382,4 +382,4 @@ def placement_notes(manifest: Json) -> Iterator[str]:
             yield f"{which} runs alone in one domain of {label}: {how}"
 
 
-_FOLLOWERS: Final = "its other pods are created when pod 0 has a node, and go to nodes with the same value"
+_FOLLOWERS = "its other pods are created when pod 0 has a node, and go to nodes with the same value"

@@ -18,8 +18,6 @@ from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.ir.job import Job, Target
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -40,6 +38,4 @@ def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Itera
         yield unsupported_by_target(TOPOLOGY, message, "add spec.topology.name to the profile")
 
 
-GANGS: Final = GangSystem(
-    scheduler_name="kai-scheduler", places_topology=True, check=_check, check_topology=_check_topology
-)
+GANGS = GangSystem(scheduler_name="kai-scheduler", places_topology=True, check=_check, check_topology=_check_topology)

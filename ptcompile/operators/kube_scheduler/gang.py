@@ -28,7 +28,7 @@ from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-_FIRST: Final[Version] = (1, 35)
-_FIRST_POD_GROUP: Final[Version] = (1, 36)
-_BETA: Final[Version] = (1, 37)
-_ITEM: Final = "pods"
+_FIRST: Version = (1, 35)
+_FIRST_POD_GROUP: Version = (1, 36)
+_BETA: Version = (1, 37)
+_ITEM = "pods"
 """Name of the only group in a Workload."""
 
-GROUP_GATES: Final = ("GenericWorkload", "GangScheduling")
+GROUP_GATES = ("GenericWorkload", "GangScheduling")
 """Gates of a gang; the second is part of the first since 1.37."""
-_TOPOLOGY_GATE: Final = "TopologyAwareWorkloadScheduling"
-_PRIORITY_GATE: Final = "WorkloadAwarePreemption"
+_TOPOLOGY_GATE = "TopologyAwareWorkloadScheduling"
+_PRIORITY_GATE = "WorkloadAwarePreemption"
 
 
 def api_version(kubernetes: Version) -> str:
@@ -174,7 +174,7 @@ def _needs(group: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "gate", _PRIORITY_GATE, "in kube-apiserver and kube-scheduler"
 
 
-GANGS: Final = GangSystem(
+GANGS = GangSystem(
     places_topology=True,
     group=_group,
     with_group=_with_group,

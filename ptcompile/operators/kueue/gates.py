@@ -12,15 +12,13 @@ from ptcompile.operators.kueue.queues import PREFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
 
-GATES: Final = f"{PREFIX}admission-gated-by"
-_PATH: Final[Path] = ("metadata", "annotations", GATES)
-_FIELD: Final = f"metadata.annotations[{GATES}]"
-_MAX_BYTES: Final = 63
+GATES = f"{PREFIX}admission-gated-by"
+_PATH: Path = ("metadata", "annotations", GATES)
+_FIELD = f"metadata.annotations[{GATES}]"
+_MAX_BYTES = 63
 
 
 def split_gates(text: str) -> list[str]:
@@ -32,6 +30,7 @@ def check_gates(manifest: Json, problems: f.Problems) -> None:
     """Check the names of the gates, which commas separate."""
     text = gates_of(manifest)
     seen: set[str] = set()
+
     for gate in split_gates(text):
         if not gate:
             why = "cannot contain empty gate names"
@@ -42,6 +41,7 @@ def check_gates(manifest: Json, problems: f.Problems) -> None:
             f.invalid(problems, _PATH, gate, why_not, "write domain/name, as the controller of the gate does", _FIELD)
         elif len(gate.encode("utf-8", "surrogatepass")) > _MAX_BYTES:
             f.too_long(problems, _PATH, _MAX_BYTES, field=_FIELD)
+
         seen.add(gate)
 
 
@@ -49,6 +49,7 @@ def check_gates_update(old: Json, new: Json, problems: f.Problems) -> None:
     """Check that gates are only removed."""
     before, after = gates_of(old), gates_of(new)
     help = "leave the gates unchanged, or delete the object and apply again"
+
     if after and not before:
         f.forbidden(problems, _PATH, "cannot add admission gate after creation", help, _FIELD)
     elif not set(split_gates(after)) <= set(split_gates(before)):

@@ -19,15 +19,15 @@ from ptcompile.operators.queues.queue_systems import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
     from ptcompile.kubernetes.requests import GroupVersionKind
     from ptcompile.kubernetes.unstructured import Json
 
 
-_OFF_SINCE: Final = (0, 19)
-_OFF: Final = {
+_OFF_SINCE = (0, 19)
+_OFF = {
     ("kubeflow.org/v1", kind): f"kubeflow.org/{kind.lower()}"
     for kind in ("JAXJob", "PaddleJob", "PyTorchJob", "TFJob", "XGBoostJob")
 }
@@ -47,10 +47,10 @@ def unmanaged_text(kind: GroupVersionKind, versions: Versions, switched_on: Coll
     return f"Kueue {major}.{minor} does not manage a {kind[1]} by default: this one starts outside of the queue"
 
 
-PREFIX: Final = "kueue.x-k8s.io/"
-QUEUE: Final = KUEUE_QUEUE
+PREFIX = "kueue.x-k8s.io/"
+QUEUE = KUEUE_QUEUE
 
-REQUESTS: Final = tuple(KUEUE_TOPOLOGY.values())
+REQUESTS = tuple(KUEUE_TOPOLOGY.values())
 """Annotations of a pod template, one of which is its topology request."""
 
 

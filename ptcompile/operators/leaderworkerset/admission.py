@@ -18,14 +18,14 @@ from ptcompile.operators.leaderworkerset.pods import pod_templates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
 
 _rejection = webhook_rejection("lws")
-_SUBGROUPS: Final = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
-_TEMPLATE: Final[Path] = ("spec", "leaderWorkerTemplate")
+_SUBGROUPS = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
+_TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 
 
 def validate(manifest: Json) -> Iterator[Problem]:

@@ -24,12 +24,12 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
-_PREFIX: Final = "leaderworkerset.sigs.k8s.io/"
-_LEADER: Final = "LWS_LEADER_ADDRESS"
+_PREFIX = "leaderworkerset.sigs.k8s.io/"
+_LEADER = "LWS_LEADER_ADDRESS"
 
 
 def group_size(manifest: Json) -> int:

@@ -22,7 +22,7 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -52,10 +52,10 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
         yield Template(path, as_mapping(replica).get("template"), role, replicas)
 
 
-_PREFIX: Final = "training.kubeflow.org/"
-_SSH_PATH: Final = "/root/.ssh"
-_CONFIG_PATH: Final = "/etc/mpi"
-_SSH_ARGS: Final = "-o ConnectionAttempts=10"
+_PREFIX = "training.kubeflow.org/"
+_SSH_PATH = "/root/.ssh"
+_CONFIG_PATH = "/etc/mpi"
+_SSH_ARGS = "-o ConnectionAttempts=10"
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:

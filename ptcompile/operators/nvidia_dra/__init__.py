@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from ptcompile.kinds.model import Install, Kind, Operator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 
 class ComputeDomain(Kind):
     """A ComputeDomain."""
@@ -37,5 +33,5 @@ class NvidiaDRA(Operator):
     )
 
 
-FIXED: Final = (("spec", "A computeDomain.spec is immutable"),)
+FIXED = (("spec", "A computeDomain.spec is immutable"),)
 """Fields that the CRD makes immutable."""

@@ -9,12 +9,10 @@ from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, ne
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
-FOLLOWING: Final = Following(
+FOLLOWING = Following(
     plural="pods",
     succeeded=field_condition("status.phase", "Succeeded"),
     failed=field_condition("status.phase", "Failed"),

@@ -24,7 +24,7 @@ from ptcompile.operators.pytorchjob.pods import pod_templates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -38,7 +38,7 @@ def pytorch_job_rules(manifest: Json) -> Iterator[Problem]:
         yield invalid_value(path, f"{replicas}: should be a non-negative integer", "write 0 or more")
 
 
-_RESTART_POLICIES: Final = ("Always", "ExitCode", "Never", "OnFailure")
+_RESTART_POLICIES = ("Always", "ExitCode", "Never", "OnFailure")
 
 
 def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
@@ -56,10 +56,10 @@ def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> 
             f.check_choice(problems, (*template.path[:-1], "restartPolicy"), policy, _RESTART_POLICIES)
 
 
-FIXED: Final = (("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),)
+FIXED = (("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),)
 """Fields that the CRD makes immutable (training-operator 1.8 and later)."""
 
-_UNSEEN_CHANGES: Final = (
+_UNSEEN_CHANGES = (
     (
         ("spec", "pytorchReplicaSpecs"),
         "running pods keep their template and the job's old size; later pods use the new one: suspend the job, apply, "

@@ -20,8 +20,6 @@ from ptcompile.operators.queues.queue_systems import queued_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -36,7 +34,7 @@ DEFAULTS = KindDefaults(
 )
 
 
-FOLLOWING: Final = Following(
+FOLLOWING = Following(
     plural="pytorchjobs",
     succeeded=type_condition("Succeeded", "status.completionTime"),
     failed=type_condition("Failed", ARGO_FAILED),

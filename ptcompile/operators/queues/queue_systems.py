@@ -12,78 +12,74 @@ from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kinds.pods import ExpandedRole, Shares
     from ptcompile.kinds.status import Status
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 
-KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 """Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""
 
-KUEUE_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+KUEUE_PRIORITY = "kueue.x-k8s.io/priority-class"
 """A WorkloadPriorityClass, as a label of the same object; pods' priority classes order no queue then (Kueue 0.19)."""
 
-MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
+MULTI_KUEUE = "kueue.x-k8s.io/multikueue"
 """The manager of an object that runs in another cluster; its controller in this cluster ignores it (Kueue 0.19)."""
 
-KAI_QUEUE: Final = "kai.scheduler/queue"
+KAI_QUEUE = "kai.scheduler/queue"
 """A label of the object, else of its pods (KAI 0.15, pkg/podgrouper default grouper)."""
 
-KAI_PRIORITY: Final = "priorityClassName"
+KAI_PRIORITY = "priorityClassName"
 """A label of the object, else of its pods, before the pods' own class (KAI 0.15, docs/developer/pod-grouper.md)."""
 
-KAI_MIN_MEMBER: Final = "kai.scheduler/batch-min-member"
+KAI_MIN_MEMBER = "kai.scheduler/batch-min-member"
 """Annotation: of a Job, or of a JobSet's Job template, whose pods start together (KAI 0.15, pull request 1308)."""
 
-VOLCANO_QUEUE: Final = "scheduling.volcano.sh/queue-name"
+VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 """Annotation of a pod without its own PodGroup, or of Trainer's runtime (Volcano 1.16; facts/trainer)."""
 
-KUEUE_TOPOLOGY: Final = {
-    word: f"kueue.x-k8s.io/podset-{word}-topology" for word in ("required", "preferred", "unconstrained")
-}
+KUEUE_TOPOLOGY = {word: f"kueue.x-k8s.io/podset-{word}-topology" for word in ("required", "preferred", "unconstrained")}
 """Annotations of a pod template, of which it has one: the value is the label of a level of the flavor's Topology."""
 
-KUEUE_SLICE: Final = "kueue.x-k8s.io/podset-slice-required-topology"
+KUEUE_SLICE = "kueue.x-k8s.io/podset-slice-required-topology"
 """Annotation: the level in whose domain each slice of KUEUE_SLICE_SIZE pods runs."""
 
-KUEUE_SLICE_SIZE: Final = "kueue.x-k8s.io/podset-slice-size"
-KUEUE_POD_SET_GROUP: Final = "kueue.x-k8s.io/podset-group-name"
+KUEUE_SLICE_SIZE = "kueue.x-k8s.io/podset-slice-size"
+KUEUE_POD_SET_GROUP = "kueue.x-k8s.io/podset-group-name"
 """Annotation: pod sets with the same value run in one domain."""
 
-PARTIAL_ADMISSION: Final = {
+PARTIAL_ADMISSION = {
     "kueue.x-k8s.io/job-min-parallelism": "lets Kueue admit fewer pods",
     "kueue.x-k8s.io/job-completions-equal-parallelism": "lets Kueue set completions to the pods that it admits",
 }
 """Annotations that Kueue reads of batch/v1 Jobs alone, each with its purpose (Kueue 0.19, pkg/controller/jobs/job)."""
 
-KAI_PLACEMENT: Final = {word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")}
+KAI_PLACEMENT = {word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")}
 """Annotations of an object: the value is the label of a level of the Topology that KAI_TOPOLOGY names."""
 
-KAI_TOPOLOGY: Final = "kai.scheduler/topology"
+KAI_TOPOLOGY = "kai.scheduler/topology"
 
 
-GROUP_NAME: Final = "scheduling.k8s.io/group-name"
+GROUP_NAME = "scheduling.k8s.io/group-name"
 """Annotation: the pod's Volcano PodGroup."""
 
-GROUP_LABEL: Final = "scheduling.x-k8s.io/pod-group"
+GROUP_LABEL = "scheduling.x-k8s.io/pod-group"
 """Label: the pod's scheduler-plugins PodGroup."""
 
-QUEUE_LABELS: Final[Mapping[str, tuple[str, str]]] = {
+QUEUE_LABELS: Mapping[str, tuple[str, str]] = {
     "kueue": (KUEUE_QUEUE, KUEUE_PRIORITY),
     "kai": (KAI_QUEUE, KAI_PRIORITY),
 }
 """Labels of queue and priority, keyed by queue system."""
 
-QUEUE_ANNOTATION: Final = VOLCANO_QUEUE
+QUEUE_ANNOTATION = VOLCANO_QUEUE
 """The annotation that names the queue of other operators' objects and pods."""
 
-EMITTED_PREFIXES: Final = (VOLCANO_QUEUE, "kai.scheduler/", GROUP_NAME, "kueue.x-k8s.io/podset-")
+EMITTED_PREFIXES = (VOLCANO_QUEUE, "kai.scheduler/", GROUP_NAME, "kueue.x-k8s.io/podset-")
 """Prefixes of the annotations that compile writes for a queue."""
 
-QUEUE_OBJECT_KINDS: Final[Mapping[tuple[str, str], str]] = {
+QUEUE_OBJECT_KINDS: Mapping[tuple[str, str], str] = {
     ("labels", KUEUE_QUEUE): "LocalQueue",
     ("labels", KAI_QUEUE): "Queue",
     ("annotations", VOLCANO_QUEUE): "Queue",
@@ -92,7 +88,7 @@ QUEUE_OBJECT_KINDS: Final[Mapping[tuple[str, str], str]] = {
 """Kind of the object that each label or annotation names."""
 
 
-_PODS_READY_SINCE: Final = (0, 19)
+_PODS_READY_SINCE = (0, 19)
 """The release of Kueue since which waitForPodsReady is on by default (pull request 11855)."""
 
 

@@ -28,8 +28,6 @@ from ptcompile.spec.checks import NON_SCHEDULERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.spec.cluster_profile import ClusterProfile, GangScheduler, TopologyLevel
 
 
@@ -62,7 +60,7 @@ def system_named(name: str) -> GangSystem:
     return NO_GANGS if name == "none" else BY_GANG_SCHEDULER[name].gangs()
 
 
-NO_GANGS: Final = GangSystem()
+NO_GANGS = GangSystem()
 
 
 def topology_system(job: Job, cluster: ClusterProfile, target: str) -> str | None:

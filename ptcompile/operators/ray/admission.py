@@ -20,13 +20,13 @@ from ptcompile.operators.ray.pods import RayGroup, cluster_of, groups_of, pod_te
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 _rejection = webhook_rejection("kuberay")
-_LONGEST_NAMES: Final = {"RayCluster": 53, "RayJob": 47, "RayService": 47}
-_SPEC: Final[Path] = ("spec",)
+_LONGEST_NAMES = {"RayCluster": 53, "RayJob": 47, "RayService": 47}
+_SPEC: Path = ("spec",)
 
 
 def validate(manifest: Json) -> Iterator[Problem]:
@@ -77,7 +77,7 @@ def _check_group(group: RayGroup) -> Iterator[Problem]:
         yield _failure((*group.path, "minReplicas"), text, f"set maxReplicas to at least {least}", fix)
 
 
-_RESOURCE_PARAMETERS: Final = ("num-cpus", "num-gpus", "memory", "resources")
+_RESOURCE_PARAMETERS = ("num-cpus", "num-gpus", "memory", "resources")
 
 
 def _check_resources(group: RayGroup) -> Iterator[Problem]:

@@ -29,18 +29,18 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
-_CLUSTER_PATHS: Final[dict[str, Path]] = {
+_CLUSTER_PATHS: dict[str, Path] = {
     "RayCluster": ("spec",),
     "RayJob": ("spec", "rayClusterSpec"),
     "RayService": ("spec", "rayClusterConfig"),
 }
 """Path of the specification of the cluster, by kind."""
 
-GPU: Final = "nvidia.com/gpu"
+GPU = "nvidia.com/gpu"
 """The resource that KubeRay passes to Ray as GPUs, in addition to those that end in `gpu`."""
 
 

@@ -12,7 +12,7 @@ from ptcompile.operators.shared.emitting import minimum_resources, object_metada
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.ir.job import Job
     from ptcompile.ir.pods import PodTemplate
@@ -41,6 +41,6 @@ def _timeout(cluster: ClusterProfile) -> dict[str, Any]:
     return without_none({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
 
 
-GANGS: Final = GangSystem(
+GANGS = GangSystem(
     group=_group, with_group=_with_group, scheduling_policy=_scheduling_policy, runtime_policy=_runtime_policy
 )

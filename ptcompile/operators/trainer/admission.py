@@ -17,7 +17,7 @@ from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _match_dns_label = re.compile(r"[a-z](?:[-a-z0-9]*[a-z0-9])?").fullmatch
 _match_uri = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\n]+").fullmatch
-_MANAGERS: Final = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
+_MANAGERS = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 
 
 def train_job_rules(manifest: Json) -> Iterator[Problem]:
@@ -75,7 +75,7 @@ def _check_name(metadata: Json) -> Iterator[Problem]:
         yield invalid_value(("metadata", key), "metadata.name must be no more than 63 characters", "shorten the name")
 
 
-_POLICIES: Final = ("torch", "mpi", "jax", "xgboost", "flux")
+_POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
 def training_runtime_rules(manifest: Json) -> Iterator[Problem]:
@@ -115,8 +115,8 @@ def _check_injection_targets(injection: Json, path: Path) -> Iterator[Problem]:
             )
 
 
-_PATCHED_POD: Final = "runtimePatches.*.trainingRuntimeSpec.template.spec.replicatedJobs.*.template.spec.template.spec"
-FIXED: Final = tuple(
+_PATCHED_POD = "runtimePatches.*.trainingRuntimeSpec.template.spec.replicatedJobs.*.template.spec.template.spec"
+FIXED = tuple(
     (f"spec.{path}", "field is immutable")
     for path in (
         "runtimeRef",
@@ -135,7 +135,7 @@ FIXED: Final = tuple(
 )
 """Fields that the TrainJob CRD makes immutable (Trainer 2.3)."""
 
-FIXED_IN_RUNTIMES: Final = tuple((f"spec.template.spec.{path}", "Value is immutable") for path in FIXED_FIELDS)
+FIXED_IN_RUNTIMES = tuple((f"spec.template.spec.{path}", "Value is immutable") for path in FIXED_FIELDS)
 """Fields that the runtime CRDs make immutable: they contain a JobSet spec."""
 
 
@@ -144,7 +144,7 @@ def unseen_by_running_jobs(_old: Json) -> tuple[tuple[tuple[str, ...], str], ...
     return ((("spec",), "running TrainJobs are unchanged; it applies to later ones"),)
 
 
-_PATCH_TITLES: Final = {
+_PATCH_TITLES = {
     "podSpecOverrides": "PodSpecOverrides",
     "podTemplateOverrides": "PodTemplateOverrides",
     "runtimePatches": "RuntimePatches",

@@ -20,8 +20,6 @@ from ptcompile.operators.queues.queue_systems import queued_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -41,7 +39,7 @@ DEFAULTS = KindDefaults(
 )
 
 
-FOLLOWING: Final = Following(
+FOLLOWING = Following(
     plural="trainjobs",
     succeeded=type_condition("Complete", "status.conditions.0.type == Complete"),
     failed=type_condition("Failed", ARGO_FAILED),

@@ -22,7 +22,7 @@ from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -95,11 +95,11 @@ def with_env_merged(container: Json, env: Any) -> dict[str, Any]:
     return {**as_mapping(container), "env": upsert(old, entries)} if old or entries else dict(container)
 
 
-_PATCH_FIELDS: Final = {(2, 0): "podSpecOverrides", (2, 1): "podTemplateOverrides"}
-_PROCESS_WORDS: Final = ("auto", "cpu", "gpu")
-_POD_TEMPLATE: Final = ("template", "spec", "template")
+_PATCH_FIELDS = {(2, 0): "podSpecOverrides", (2, 1): "podTemplateOverrides"}
+_PROCESS_WORDS = ("auto", "cpu", "gpu")
+_POD_TEMPLATE = ("template", "spec", "template")
 """Path from a replicatedJob to its pod template."""
-_POD_TEMPLATE_DEPTH: Final = 11
+_POD_TEMPLATE_DEPTH = 11
 """Number of path parts in a runtime patch that lead to its pod template."""
 
 

@@ -28,7 +28,7 @@ from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -450,12 +450,12 @@ def _check_dependencies(tasks: Sequence[Json]) -> Iterator[Problem]:
     yield _rejection(("spec", "tasks", index, "dependsOn"), message, help)
 
 
-_IMMUTABLE_MESSAGE: Final = (
+_IMMUTABLE_MESSAGE = (
     "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` "
     "and `PriorityClassName`"
 )
-_MUTABLE_FIELDS: Final = ("minAvailable", "priorityClassName")
-_MUTABLE_TASK_FIELDS: Final = ("replicas", "minAvailable")
+_MUTABLE_FIELDS = ("minAvailable", "priorityClassName")
+_MUTABLE_TASK_FIELDS = ("replicas", "minAvailable")
 
 
 def validate_update(update: Update) -> Iterator[Problem]:

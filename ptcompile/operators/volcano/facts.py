@@ -11,7 +11,7 @@ from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kinds.status import State
     from ptcompile.kubernetes.unstructured import Json
@@ -44,9 +44,9 @@ DEFAULTS = KindDefaults(
 )
 
 
-PHASE: Final = "status.state.phase"
+PHASE = "status.state.phase"
 
-FOLLOWING: Final = Following(
+FOLLOWING = Following(
     plural="jobs",
     succeeded=field_condition(PHASE, "Completed"),
     failed=field_condition(PHASE, "Failed", "Terminated", "Aborted"),
@@ -62,7 +62,7 @@ QUEUES = QueueSystem(
 )
 
 
-_PHASES: Final[dict[str, State]] = {
+_PHASES: dict[str, State] = {
     "Running": "running",
     "Restarting": "restarting",
     "Completing": "running",
@@ -73,7 +73,7 @@ _PHASES: Final[dict[str, State]] = {
     "Terminated": "failed",
     "Aborted": "failed",
 }
-_PHASE_REASONS: Final = ("Completing", "Terminating", "Aborting", "Terminated", "Aborted")
+_PHASE_REASONS = ("Completing", "Terminating", "Aborting", "Terminated", "Aborted")
 """Phases that are more specific than their state."""
 
 

@@ -24,7 +24,7 @@ from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Job, Target
@@ -74,7 +74,7 @@ def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Iterat
         yield unsupported_by_target(TOPOLOGY, message, "use the target volcano, trainjob, jobset or job")
 
 
-GANGS: Final = GangSystem(
+GANGS = GangSystem(
     scheduler_name="volcano",
     places_topology=True,
     group=_group,

@@ -16,12 +16,12 @@ from ptcompile.simulator.launchers.arguments import NO_SHORT_OPTIONS, OptionTabl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
     LauncherName = Literal["accelerate", "deepspeed", "composer", "colossalai", "llamafactory-cli", "swift", "axolotl"]
 
 
-_NOTHING: Final[Mapping[str, str]] = {}
+_NOTHING: Mapping[str, str] = {}
 
 
 class Launcher(NamedTuple):
@@ -52,20 +52,20 @@ class Launcher(NamedTuple):
     """Whether one process starts those of all machines, over ssh."""
 
 
-_ACCELERATE_FLAGS: Final = """
+_ACCELERATE_FLAGS = """
 quiet cpu multi-gpu tpu ipex use-mps-device use-xpu use-deepspeed use-fsdp use-megatron-lm use-tpu dynamo-use-
 fullgraph dynamo-use-dynamic dynamo-use-regional-compilation same-network module no-python debug enable-cpu-
 affinity tpu-cluster no-tpu-cluster tpu-use-cluster tpu-use-sudo fp8 use-parallelism-config help
 """
-_DEEPSPEED_FLAGS: Final = """
+_DEEPSPEED_FLAGS = """
 module no-python no-local-rank no-ssh no-ssh-check force-multi save-pid elastic-training bind-cores-to-rank
 enable-each-rank-log help
 """
-_COMPOSER_FLAGS: Final = """
+_COMPOSER_FLAGS = """
 module-mode command-mode verbose help version
 """
 
-_ACCELERATE: Final = Launcher(
+_ACCELERATE = Launcher(
     programs=frozenset({"accelerate"}),
     verbs=frozenset({"launch"}),
     modules=frozenset({"accelerate.commands.launch"}),
@@ -86,7 +86,7 @@ _ACCELERATE: Final = Launcher(
     short={"-m": "module", "-q": "quiet", "-t": "tee", "-h": "help"},
     variables={},
 )
-_DEEPSPEED: Final = Launcher(
+_DEEPSPEED = Launcher(
     programs=frozenset({"deepspeed"}),
     modules=frozenset({"deepspeed.launcher.runner", "deepspeed"}),
     machine_options=("--hostfile", "-H"),
@@ -106,7 +106,7 @@ _DEEPSPEED: Final = Launcher(
     short={"-H": "hostfile", "-i": "include", "-e": "exclude", "-h": "help"},
     variables={},
 )
-_COMPOSER: Final = Launcher(
+_COMPOSER = Launcher(
     programs=frozenset({"composer"}),
     modules=frozenset({"composer.cli.launcher"}),
     names={
@@ -126,7 +126,7 @@ _COMPOSER: Final = Launcher(
         "master-port": "MASTER_PORT",
     },
 )
-_COLOSSALAI: Final = Launcher(
+_COLOSSALAI = Launcher(
     programs=frozenset({"colossalai"}),
     verbs=frozenset({"run"}),
     names={"nproc-per-node": "nproc-per-node", "master-addr": "master-addr", "master-port": "master-port"},
@@ -135,32 +135,32 @@ _COLOSSALAI: Final = Launcher(
     machine_options=("--hostfile", "--host", "-H"),
     over_ssh=True,
 )
-_TORCHRUN_VARIABLES: Final = {
+_TORCHRUN_VARIABLES = {
     "nnodes": "NNODES",
     "nproc-per-node": "NPROC_PER_NODE",
     "node-rank": "NODE_RANK",
     "master-addr": "MASTER_ADDR",
     "master-port": "MASTER_PORT",
 }
-_LLAMA_FACTORY: Final = Launcher(
+_LLAMA_FACTORY = Launcher(
     programs=frozenset({"llamafactory-cli", "lmf"}),
     verbs=frozenset({"train"}),
     variables={**_TORCHRUN_VARIABLES, "max-restarts": "MAX_RESTARTS", "rdzv-id": "RDZV_ID"},
     defaults={"nproc-per-node": "auto"},
 )
-_SWIFT: Final = Launcher(
+_SWIFT = Launcher(
     programs=frozenset({"swift", "megatron"}),
     verbs=frozenset({"sft", "pt", "rlhf", "dpo", "orpo", "simpo", "kto", "cpo"}),
     variables=_TORCHRUN_VARIABLES,
     defaults={"nproc-per-node": "1"},
 )
-_AXOLOTL: Final = Launcher(
+_AXOLOTL = Launcher(
     programs=frozenset({"axolotl"}),
     verbs=frozenset({"train"}),
     machine_options=("--nnodes", "--num_machines", "--num-machines", "--rdzv", "--config_file", "--main_process_ip"),
     machine_variables=("ACCELERATE_",),
 )
-LAUNCHERS: Final[dict[str, Launcher]] = {
+LAUNCHERS: dict[str, Launcher] = {
     "accelerate": _ACCELERATE,
     "deepspeed": _DEEPSPEED,
     "composer": _COMPOSER,
@@ -170,12 +170,10 @@ LAUNCHERS: Final[dict[str, Launcher]] = {
     "axolotl": _AXOLOTL,
 }
 """The launchers besides torchrun, by name."""
-_BY_PROGRAM: Final = {
+_BY_PROGRAM = {
     program: cast("LauncherName", name) for name, launcher in LAUNCHERS.items() for program in launcher.programs
 }
-_BY_MODULE: Final = {
-    module: cast("LauncherName", name) for name, launcher in LAUNCHERS.items() for module in launcher.modules
-}
+_BY_MODULE = {module: cast("LauncherName", name) for name, launcher in LAUNCHERS.items() for module in launcher.modules}
 
 
 def launcher_of(argv: Sequence[str]) -> tuple[LauncherName, int] | None:

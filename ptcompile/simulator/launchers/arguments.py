@@ -10,11 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-NO_SHORT_OPTIONS: Final[Mapping[str, str]] = {}
+NO_SHORT_OPTIONS: Mapping[str, str] = {}
 
 
 class OptionTable(NamedTuple):

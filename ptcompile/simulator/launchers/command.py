@@ -27,7 +27,7 @@ from ptcompile.simulator.launchers.torchrun import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.shell.calls import Files
@@ -46,7 +46,7 @@ _OTHER_LAUNCHERS: dict[str, ProcessStarter] = {
     "horovodrun": "mpirun",
 }
 _PYTHON_WITH_VALUE = frozenset({"-X", "-W", "-Q", "--check-hash-based-pycs"})
-_NO_VALUES: Final[Mapping[str, str]] = MappingProxyType({})
+_NO_VALUES: Mapping[str, str] = MappingProxyType({})
 
 
 class Invocation(NamedTuple):

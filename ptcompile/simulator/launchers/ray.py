@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_FLAGS: Final = frozenset({"head", "block", "disable-usage-stats", "no-monitor", "no-redirect-output"})
+_FLAGS = frozenset({"head", "block", "disable-usage-stats", "no-monitor", "no-redirect-output"})
 """Dashed options without a value."""
-_DEFAULT_PORT: Final = "6379"
+_DEFAULT_PORT = "6379"
 
 
 def parse_ray_start(arguments: Sequence[str]) -> dict[str, str]:

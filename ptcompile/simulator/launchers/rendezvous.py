@@ -16,15 +16,15 @@ from ptcompile.simulator.launchers.torchrun import is_literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
-AT_RENDEZVOUS: Final = "assigned at rendezvous"
-NO_RANK: Final = "not set"
-STANDALONE_ENDPOINT: Final = "localhost:0"
+AT_RENDEZVOUS = "assigned at rendezvous"
+NO_RANK = "not set"
+STANDALONE_ENDPOINT = "localhost:0"
 """Endpoint of `torchrun --standalone`."""
-KNOWN_IN_POD: Final = "is known only in the pod"
+KNOWN_IN_POD = "is known only in the pod"
 """End of a note about a value that no file has."""
-STANDALONE: Final = {"rdzv-backend": "c10d", "rdzv-endpoint": STANDALONE_ENDPOINT, "rdzv-id": "random"}
+STANDALONE = {"rdzv-backend": "c10d", "rdzv-endpoint": STANDALONE_ENDPOINT, "rdzv-id": "random"}
 """What `torchrun --standalone` assigns over the other options."""
 DEFAULTS: dict[str, str] = {
     "nnodes": "1:1",

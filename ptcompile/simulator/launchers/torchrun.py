@@ -14,10 +14,6 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.versions import Version, Versions, parse_version
 from ptcompile.simulator.launchers.arguments import GivenOption, OptionTable, read_arguments
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 
 def _check_integer(value: str) -> str | None:
     try:
@@ -51,7 +47,7 @@ def _accept_any(_value: str) -> str | None:
     return None
 
 
-_DYNAMIC_OPTIONS: Final = {
+_DYNAMIC_OPTIONS = {
     "join_timeout": _check_positive,
     "last_call_timeout": _check_positive,
     "close_timeout": _check_positive,
@@ -63,7 +59,7 @@ _DYNAMIC_OPTIONS: Final = {
 }
 """Options of the backends that DynamicRendezvousHandler drives."""
 
-BACKEND_OPTIONS: Final[dict[str, dict[str, Callable[[str], str | None]]]] = {
+BACKEND_OPTIONS: dict[str, dict[str, Callable[[str], str | None]]] = {
     "static": {"timeout": _check_integer},
     "c10d": {**_DYNAMIC_OPTIONS, "is_host": _check_boolean, "store_type": _check_one_of("tcp", "file")},
     "etcd": {
@@ -79,7 +75,7 @@ BACKEND_OPTIONS: Final[dict[str, dict[str, Callable[[str], str | None]]]] = {
 }
 """The options of each backend, with a function that returns why torchrun would reject a value."""
 
-CONF_OPTIONS: Final = tuple(dict.fromkeys(name for options in BACKEND_OPTIONS.values() for name in options))
+CONF_OPTIONS = tuple(dict.fromkeys(name for options in BACKEND_OPTIONS.values() for name in options))
 """Options that at least one backend reads."""
 
 
@@ -109,7 +105,7 @@ def conf_of(text: str) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs if key.strip()}
 
 
-OPTIONS: Final = frozenset(
+OPTIONS = frozenset(
     {
         "nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "standalone",
         "max-restarts", "monitor-interval", "start-method", "event-log-handler", "role", "module", "no-python",
@@ -121,7 +117,7 @@ OPTIONS: Final = frozenset(
 )  # fmt: skip
 """All options of torchrun and torch.distributed.launch, by their dashed names."""
 
-LACKED_BY: Final[dict[str, Version]] = {
+LACKED_BY: dict[str, Version] = {
     **dict.fromkeys(("local-ranks-filter", "logs-specs"), (2, 2)),
     **dict.fromkeys(
         (
@@ -134,15 +130,15 @@ LACKED_BY: Final[dict[str, Version]] = {
 }  # fmt: skip
 """The newest PyTorch that was found to lack an option, by `torchrun --help` of 2.2.2, 2.5.1, 2.13.0 and 2.15.0."""
 
-_MEASURED: Final[tuple[Version, ...]] = ((2, 2), (2, 5), (2, 13), (2, 15))
+_MEASURED: tuple[Version, ...] = ((2, 2), (2, 5), (2, 13), (2, 15))
 
-FIRST_TORCHRUN: Final[Version] = (1, 10)
+FIRST_TORCHRUN: Version = (1, 10)
 """First PyTorch with the program `torchrun` (pull request 64049)."""
 
-FIRST_RUN_MODULE: Final[Version] = (1, 9)
+FIRST_RUN_MODULE: Version = (1, 9)
 """First PyTorch with the module torch.distributed.run."""
 
-FIRST_HYPHENS: Final[Version] = (2, 0)
+FIRST_HYPHENS: Version = (2, 0)
 """First PyTorch whose torchrun accepts hyphens in its options; before, only underscores (pull request 94505)."""
 
 
@@ -151,21 +147,21 @@ def first_with_option(option: str) -> Version:
     return next(version for version in _MEASURED if version > LACKED_BY[option])
 
 
-COMMAND_LINE_ONLY: Final = ("logs-specs", "numa-binding", "print-completion")
+COMMAND_LINE_ONLY = ("logs-specs", "numa-binding", "print-completion")
 """Options that torchrun does not read from a PET_* variable (2.15, torch/distributed/run.py)."""
 
-SWITCHES: Final = ("standalone", "module", "no-python", "run-path", "virtual-local-rank")
+SWITCHES = ("standalone", "module", "no-python", "run-path", "virtual-local-rank")
 """Options without a value. torchrun parses their variables with int()."""
 
-TORCHRUN: Final = OptionTable(
+TORCHRUN = OptionTable(
     OPTIONS, frozenset({*SWITCHES, "use-env", "help"}), {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 )
 """The options as argparse reads them."""
 
-WITHOUT_VARIABLE: Final = frozenset({*COMMAND_LINE_ONLY, "use-env", "help"})
+WITHOUT_VARIABLE = frozenset({*COMMAND_LINE_ONLY, "use-env", "help"})
 """Options that torchrun reads from the command line only."""
 
-TORCHRUN_PROGRAMS: Final[dict[str, tuple[str, ...]]] = {
+TORCHRUN_PROGRAMS: dict[str, tuple[str, ...]] = {
     "torchrun": (),
     "ft_launcher": ("--ft-", "--ft_", "--fault-tol", "--fault_tol", "--ignore-missing-fault", "--ignore_missing_fault"),
     "hyperpodrun": ("--server", "--pre-train", "--pre_train", "--post-train", "--post_train", "--inprocess"),
@@ -196,7 +192,7 @@ def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:
     return [*kept, *arguments[index:]]
 
 
-BACKENDS: Final = ("static", "c10d", "etcd", "etcd-v2")
+BACKENDS = ("static", "c10d", "etcd", "etcd-v2")
 _host = Pattern(r"(?a)[\w.:-]+").fullmatch
 """The characters of a host, or of an address."""
 
@@ -272,27 +268,27 @@ def is_literal(value: str) -> bool:
     return "$" not in value and "<" not in value and "`" not in value
 
 
-EXIT_BARRIER_SECONDS: Final = 300
+EXIT_BARRIER_SECONDS = 300
 """Time that torchrun waits for the other nodes after its own processes have ended (exit_barrier_timeout)."""
 
-SHARED_STORE: Final[Version] = (2, 4)
+SHARED_STORE: Version = (2, 4)
 """First PyTorch whose torchrun agents share c10d's store with the processes they start (pull request 128096).
 
 Agents that share it cannot add a node later: in a later round a new agent waits for keys that only the first round
 wrote.
 """
 
-FIRST_STORE: Final[Version] = (2, 6)
+FIRST_STORE: Version = (2, 6)
 """First PyTorch whose agents share a separate store for the first round, at the name of its node 0 (pull requests
 135957 and 139702). Earlier releases share the rendezvous' store, at the endpoint's name.
 """
 
-CLOSED_BY_SIGTERM: Final[tuple[Version, Version]] = ((2, 3), (2, 8))
+CLOSED_BY_SIGTERM: tuple[Version, Version] = ((2, 3), (2, 8))
 """First PyTorch whose torchrun closes the rendezvous for all nodes on SIGTERM, and the first that no longer does (pull
 requests 117066 and 152525; measured on 2.5.1, and not on 2.2.2 and 2.13).
 """
 
-OWN_STORE: Final = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
+OWN_STORE = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
 """Variable that gives each rendezvous round its own store if it is 1."""
 
 _OFFICIAL = ("pytorch/pytorch:", "docker.io/pytorch/pytorch:")

@@ -6,11 +6,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-HINTS: Final = ("curl", "mysql", "mariadb", "redis-cli", "login", "sshpass", "auth", "pass")
+HINTS = ("curl", "mysql", "mariadb", "redis-cli", "login", "sshpass", "auth", "pass")
 """Texts in lower case of which each text with such a password contains one."""
 
 _QUOTE = r"\\?[\"']?"

@@ -30,13 +30,11 @@ from ptcompile.source.secrets.texts import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.source.documents import Document, Source
 
 Masker = Callable[[str], str]
 
-_WORDS: Final = ("token", "key", "secret", "pwd", "credential", "bearer", "dsn", "webhook", "conn", *HINTS)
+_WORDS = ("token", "key", "secret", "pwd", "credential", "bearer", "dsn", "webhook", "conn", *HINTS)
 _pat = Pattern(r"_pat\b")
 _login = Pattern(r"://[^\s/@]{0,512}@")
 _comment = Pattern(r"\s#")
@@ -133,7 +131,7 @@ class _DocumentSecrets:
         return self._siblings[parent]
 
 
-_MAX_SIBLINGS: Final = 16
+_MAX_SIBLINGS = 16
 """Maximum number of secrets next to a path whose values a message may quote."""
 
 

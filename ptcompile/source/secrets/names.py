@@ -9,20 +9,20 @@ from ptcompile._internal.secret_formats import MASK as MASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal, TypeVar
+    from typing import Literal, TypeVar
 
     _T = TypeVar("_T")
 
 
-_CREDENTIAL_SUFFIXES: Final = (
+_CREDENTIAL_SUFFIXES = (
     "_API_KEY", "_APIKEY", "_ACCESS_KEY", "_SECRET_KEY", "_PRIVATE_KEY", "_SECRET", "_PASSWORD", "_PASSWD",
     "_AUTH_TOKEN", "_ACCESS_TOKEN", "_API_TOKEN",
 )  # fmt: skip
-_SERVICES: Final = (
+_SERVICES = (
     "HF", "HUGGINGFACE", "HUGGING_FACE", "HUGGING_FACE_HUB", "GITHUB", "GH", "GITLAB", "WANDB", "NEPTUNE", "NPM",
     "SLACK", "VAULT",
 )  # fmt: skip
-_SERVICE_CREDENTIALS: Final = frozenset(f"{service}_{what}" for service in _SERVICES for what in ("TOKEN", "KEY"))
+_SERVICE_CREDENTIALS = frozenset(f"{service}_{what}" for service in _SERVICES for what in ("TOKEN", "KEY"))
 
 
 def is_credential(name: str) -> bool:
@@ -31,7 +31,7 @@ def is_credential(name: str) -> bool:
     return f"_{name}".endswith(_CREDENTIAL_SUFFIXES) or name in _SERVICE_CREDENTIALS
 
 
-FIELDS: Final = frozenset(
+FIELDS = frozenset(
     [
         "key",
         "keyPath",

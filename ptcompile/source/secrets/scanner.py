@@ -22,7 +22,7 @@ from ptcompile.source.secrets.texts import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
 
 class SecretScalar(NamedTuple):
@@ -45,7 +45,7 @@ class SecretScalar(NamedTuple):
             yield from (str(self.value)[start:end] for start, end in self.parts)
 
 
-REFERENCES: Final = frozenset(
+REFERENCES = frozenset(
     [
         "valueFrom",
         "secretKeyRef",
@@ -58,7 +58,7 @@ REFERENCES: Final = frozenset(
     ]
 )
 """Fields that say where a value is kept; their content is a name."""
-_REFERENCE_FIELDS: Final = frozenset(
+_REFERENCE_FIELDS = frozenset(
     [
         "name",
         "key",
@@ -73,19 +73,19 @@ _REFERENCE_FIELDS: Final = frozenset(
         "prefix",
     ]
 )
-_ENV: Final = frozenset({"env", "envs", "environment", "envvars", "variables"})
-_TABLES: Final = frozenset({"annotations", "podannotations", "parameters", "stringdata", "data", "binarydata"})
+_ENV = frozenset({"env", "envs", "environment", "envvars", "variables"})
+_TABLES = frozenset({"annotations", "podannotations", "parameters", "stringdata", "data", "binarydata"})
 """Mappings other than variables whose keys users choose."""
-_NAMES: Final = ("name", "key", "header", "nmae", "naem")
+_NAMES = ("name", "key", "header", "nmae", "naem")
 _is_value = Pattern(r"v[alue]{2,6}|content|default").fullmatch
-_REGISTRY_LOGIN: Final = frozenset({"auth", "identitytoken", "registrytoken"})
+_REGISTRY_LOGIN = frozenset({"auth", "identitytoken", "registrytoken"})
 """Fields of an entry of `auths` in Docker's config.json."""
-_KEY: Final = "\0key"
+_KEY = "\0key"
 """Ends the entry of a key, whose path is that of its value."""
-_IDENTITY: Final = frozenset({"apiVersion", "kind", "metadata", "type", "immutable"})
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+_IDENTITY = frozenset({"apiVersion", "kind", "metadata", "type", "immutable"})
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
-_MIN_COPY: Final = 8
+_MIN_COPY = 8
 """Minimum length of a secret that is searched for in other values."""
 
 

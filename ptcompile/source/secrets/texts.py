@@ -11,16 +11,11 @@ from ptcompile._internal.secret_formats import format_intervals, has_secret_form
 from ptcompile.source.secrets.commands import HINTS, command_intervals
 from ptcompile.source.secrets.names import FIELDS, MASK, is_plain, is_searched, is_secret, normalize_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-
 TextInterval = tuple[int, int]
 """Offsets of a secret in a text: its first character, and one after its last."""
 
 # each repetition is bounded or ends at a character that cannot start it, so matching is linear in the text
-_HINTS: Final = (
+_HINTS = (
     "://", "@", "token", "key", "secret", "pwd", "credential", "bearer", "dsn", "_pat", "webhook", "conn", *HINTS
 )  # fmt: skip
 """Texts in lower case of which each text with a secret contains one, unless the secret has a known format."""
@@ -163,9 +158,9 @@ def _logins(text: str) -> Iterator[TextInterval]:
             yield match.span("value")
 
 
-MIN_SEARCHED: Final = 4
+MIN_SEARCHED = 4
 """Minimum length of a secret that is masked wherever it occurs; a shorter one is masked only at its own path."""
-_CUT: Final = 24
+_CUT = 24
 """Characters of a long value that a message that shortens it still shows."""
 
 

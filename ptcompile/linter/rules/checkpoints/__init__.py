@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from ptcompile.linter.needs import CHECKPOINT_WORDS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "checkpoint_not_kept": f"command/args {CHECKPOINT_WORDS}",
     "read_only_checkpoint": f"command/args {CHECKPOINT_WORDS}",
     "checkpoint_on_node": f"command/args {CHECKPOINT_WORDS}",

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from ptcompile.linter.needs import MULTI_POD_KINDS, SHELLS, TORCHRUN, VENDORS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "fractional_bytes": "limits",
     "tiny_memory_limit": "limits memory",
     "tiny_memory_request": "requests memory",

@@ -38,11 +38,7 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.volumes import mount_for
 from ptcompile.world.templates import ManifestContainer
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_TEMPORARY_FOLDERS: Final = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - Python's defaults
+_TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - Python's defaults
 _VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})
 
 

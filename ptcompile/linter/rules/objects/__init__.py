@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_KEY_WORDS: Final = (
+_KEY_WORDS = (
     "karpenter/autoscaler/autoscaling/cncf/multus/gke/iam/gcsfuse/cloud/istio/linkerd/vault/eks/azure/kubectl"
     "/apparmor/scheduler/security/openshift/crio/cri/storage/storageclass/kueue/jobset/leaderworkerset/trainer"
     "/scheduling/numa/qos/task/kai/runai/fraction/plugin/mig/deploy/workload/product/strategy/clique/cdi/ray"
@@ -14,7 +10,7 @@ _KEY_WORDS: Final = (
     "/ovn/bandwidth/deletion/descheduler/instance"
 )
 """A word of each key in `linter.key_places`."""
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "repeated_object": "name",
     "misplaced_key": _KEY_WORDS,
     "misspelt_reference": (

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from ptcompile.linter.needs import COMPARED_KINDS, RESTARTING_KINDS, TRAINING_LAUNCHERS, VENDORS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "best_effort_gpus": VENDORS,
     "accelerators_in_init": f"initContainers {VENDORS}",
     "accelerators_in_sidecar": VENDORS,

@@ -44,15 +44,11 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.rules.pods.missing_sidecar_annotation import find_driver
 from ptcompile.world.templates import ManifestTemplate
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_NAMESPACE: Final = ("v1", "Namespace")
-_GCSFUSE: Final = "gcsfuse.csi.storage.gke.io"
-_METADATA_SERVER: Final = "169.254.169.254"
-_EXCLUDED: Final = "traffic.sidecar.istio.io/excludeOutboundIPRanges"
-_PROXIED: Final = (
+_NAMESPACE = ("v1", "Namespace")
+_GCSFUSE = "gcsfuse.csi.storage.gke.io"
+_METADATA_SERVER = "169.254.169.254"
+_EXCLUDED = "traffic.sidecar.istio.io/excludeOutboundIPRanges"
+_PROXIED = (
     "traffic.sidecar.istio.io/includeInboundPorts",
     "traffic.sidecar.istio.io/includeOutboundIPRanges",
 )
@@ -72,7 +68,7 @@ class _Mesh(NamedTuple):
     stays: str
 
 
-_MESHES: Final = (
+_MESHES = (
     _Mesh(
         title="Istio's",
         key="sidecar.istio.io/inject",

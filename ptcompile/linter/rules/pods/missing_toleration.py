@@ -39,12 +39,10 @@ from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_CONTROL_PLANE: Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
-_TAINTS: Final[dict[tuple[str, str], Json]] = {
+_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_TAINTS: dict[tuple[str, str], Json] = {
     **{
         label: {"key": taint.key, "value": taint.value or "", "effect": "NoSchedule"}
         for nodes in SPOT.values()

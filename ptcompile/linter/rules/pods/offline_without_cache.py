@@ -43,15 +43,13 @@ from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTempl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_OFFLINE: Final = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
-_TRUE: Final = frozenset({"1", "on", "yes", "true"})
-_CACHES: Final = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME")
-_CONFIGURATION: Final = ("configMap", "secret", "projected", "downwardAPI")
-_DEFAULT_CACHE: Final = "/root/.cache/huggingface"
+_OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
+_TRUE = frozenset({"1", "on", "yes", "true"})
+_CACHES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "TRANSFORMERS_CACHE", "HF_HOME", "XDG_CACHE_HOME", "HOME")
+_CONFIGURATION = ("configMap", "secret", "projected", "downwardAPI")
+_DEFAULT_CACHE = "/root/.cache/huggingface"
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

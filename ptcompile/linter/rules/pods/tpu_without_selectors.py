@@ -38,13 +38,9 @@ from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.world.templates import ManifestTemplate
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_TPU: Final = "google.com/tpu"
-_LABELS: Final = ("cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology")
-_SUBSTITUTES: Final = ("cloud.google.com/compute-class", "cloud.google.com/gke-nodepool", "kubernetes.io/hostname")
+_TPU = "google.com/tpu"
+_LABELS = ("cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology")
+_SUBSTITUTES = ("cloud.google.com/compute-class", "cloud.google.com/gke-nodepool", "kubernetes.io/hostname")
 """Labels that choose the nodes, and with them the slice, in another way."""
 
 

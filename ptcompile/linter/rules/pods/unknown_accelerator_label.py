@@ -43,16 +43,12 @@ from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_GPU: Final = "cloud.google.com/gke-accelerator"
-_TPU: Final = "cloud.google.com/gke-tpu-accelerator"
-_TOPOLOGY: Final = "cloud.google.com/gke-tpu-topology"
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
-_OTHER_VALUES: Final = frozenset(
+_GPU = "cloud.google.com/gke-accelerator"
+_TPU = "cloud.google.com/gke-tpu-accelerator"
+_TOPOLOGY = "cloud.google.com/gke-tpu-topology"
+_PRODUCT = "nvidia.com/gpu.product"
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_OTHER_VALUES = frozenset(
     {f"nvidia-tesla-{card}" for card in ("k80", "p4", "p100", "p4-vws", "p100-vws", "t4-vws")}
     | {"nvidia-l4-vws", "nvidia-rtx-pro-6000-vws"}
     | {"tpu-v3-device", "tpu-v3-slice", "tpu-v5-lite-device", "tpu-v6e-device"}

@@ -59,17 +59,15 @@ from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_PATHS: Final = {
+_PATHS = {
     "PodDisruptionBudget": ("spec", "selector"),
     "NetworkPolicy": ("spec", "podSelector"),
     "Service": ("spec", "selector"),
 }
-_MAX_DEPTH: Final = 12
-_MAX_LABEL_SETS: Final = 64
+_MAX_DEPTH = 12
+_MAX_LABEL_SETS = 64
 """Different sets of labels in a namespace; a selector is not compared with more."""
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "subdomain_differs": "@Service Indexed",
     "endpoint_is_every_pod": "@Service",
     "too_little_parallelism": "completions",

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "serial_ranks": "completions/parallelism",
     "rank_waits_for_complete": "dependsOn",
     "shared_jobset_service": "subdomain",

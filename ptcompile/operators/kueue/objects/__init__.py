@@ -14,7 +14,6 @@ from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Final
 
     from ptcompile.diagnostics import Problem
     from ptcompile.kinds.model import KindContext
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = ["default", "validate", "validate_update"]
 
-_VALIDATORS: Final[dict[str, Callable[[Json, Versions, f.Problems], None]]] = {
+_VALIDATORS: dict[str, Callable[[Json, Versions, f.Problems], None]] = {
     "ClusterQueue": cluster_queue.check_cluster_queue,
     "Cohort": quotas.check_cohort,
     "ResourceFlavor": flavor.check_flavor,
     "Workload": workload.check_workload,
 }
-_UPDATE_VALIDATORS: Final[dict[str, Callable[[Update, f.Problems], None]]] = {
+_UPDATE_VALIDATORS: dict[str, Callable[[Update, f.Problems], None]] = {
     "ClusterQueue": cluster_queue.check_cluster_queue_update,
     "ResourceFlavor": flavor.check_flavor_update,
     "Topology": flavor.check_topology_update,

@@ -14,18 +14,16 @@ from ptcompile.operators.kueue.objects.quotas import QuotaRules, check_resource_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 
-_MAX_FLAVORS: Final = 256
+_MAX_FLAVORS = 256
 """Maximum number of flavors, and of covered resources, in all groups together."""
-_MAX_COMBINATIONS: Final = 512
+_MAX_COMBINATIONS = 512
 """Maximum number of quotas in one group."""
-_MAX_UNKNOWN_FLAVORS: Final = 64
+_MAX_UNKNOWN_FLAVORS = 64
 """Maximum number of findings about unknown flavors; each lists all known ones."""
 
 

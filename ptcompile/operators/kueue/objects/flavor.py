@@ -13,14 +13,14 @@ from ptcompile.kubernetes.unstructured import nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 
-_IMMUTABLE_WITH_TOPOLOGY: Final = ("nodeLabels", "tolerations")
+_IMMUTABLE_WITH_TOPOLOGY = ("nodeLabels", "tolerations")
 """Fields that the CRDs of 0.18 and 0.19 make immutable once there is a topologyName; later ones do not."""
 
 

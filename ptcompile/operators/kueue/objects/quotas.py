@@ -12,7 +12,7 @@ from ptcompile.kubernetes.unstructured import as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
@@ -30,8 +30,8 @@ class QuotaRules(NamedTuple):
     """Whether lendingLimit may not exceed nominalQuota."""
 
 
-_NOT_NEGATIVE: Final = "must be greater than or equal to 0"
-_SMALLEST_WEIGHT: Final = 1
+_NOT_NEGATIVE = "must be greater than or equal to 0"
+_SMALLEST_WEIGHT = 1
 """The heaviest weight that counts as 0, in billionths."""
 
 

@@ -12,16 +12,16 @@ from ptcompile.kubernetes.unstructured import without_nulls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.unstructured import Json
 
 
-_AMOUNTS: Final = frozenset({"borrowingLimit", "lendingLimit", "nominalQuota", "weight"})
-_AMOUNT_MAPS: Final = frozenset({"limits", "overhead", "requests"})
+_AMOUNTS = frozenset({"borrowingLimit", "lendingLimit", "nominalQuota", "weight"})
+_AMOUNT_MAPS = frozenset({"limits", "overhead", "requests"})
 
-_TOLERATIONS: Final[list[roundtrip.FieldShapes]] = [{}]
-_SHAPES: Final[dict[str, roundtrip.FieldShapes]] = {
+_TOLERATIONS: list[roundtrip.FieldShapes] = [{}]
+_SHAPES: dict[str, roundtrip.FieldShapes] = {
     "ClusterQueue": {
         "resourceGroups": [
             {

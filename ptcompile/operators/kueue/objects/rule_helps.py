@@ -7,16 +7,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kinds.model import RuleHelp
 
 
-_WAIT: Final = "wait for the Workload to lose its quota, or delete it"
-_RECREATE: Final = "delete the object and apply again (kubectl replace --force), or give it another name"
-_RESERVED: Final = "immutable while workload quota reserved"
+_WAIT = "wait for the Workload to lose its quota, or delete it"
+_RECREATE = "delete the object and apply again (kubectl replace --force), or give it another name"
+_RESERVED = "immutable while workload quota reserved"
 
-RULE_HELPS: Final[dict[str, RuleHelp]] = {
+RULE_HELPS: dict[str, RuleHelp] = {
     "a value must be empty when 'operator' is 'Exists'": ((), "remove the value"),
     "at least one nodeLabel is required when topology is set": (("nodeLabels",), "add a label of the flavor's nodes"),
     "borrowingLimit must be nil when cohort is empty": ((), "set spec.cohortName, or remove borrowingLimit"),

@@ -16,7 +16,7 @@ from ptcompile.operators.kueue.queues import PREFIX
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.requests import Update
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.versions import Version, Versions
 
 
-_POD_SETS: Final[Path] = ("spec", "podSets")
-_MOST_POD_SETS: Final[dict[Version, int]] = {(0, 19): 18, (0, 18): 10, (0, 0): 8}
+_POD_SETS: Path = ("spec", "podSets")
+_MOST_POD_SETS: dict[Version, int] = {(0, 19): 18, (0, 18): 10, (0, 0): 8}
 """Maximum number of pod sets since each release; the CRD of the newest release has it too."""
-_ELASTIC: Final = f"{PREFIX}elastic-job"
+_ELASTIC = f"{PREFIX}elastic-job"
 
 
 def check_workload(manifest: Json, versions: Versions, problems: f.Problems) -> None:

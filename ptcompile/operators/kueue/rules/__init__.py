@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "kueue_label_as_annotation": "kueue annotations",
     "kueue_annotation_as_label": "kueue labels",
     "queue_label_in_template": "kueue labels",

@@ -47,12 +47,10 @@ from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
-_OTHER_WORDS: Final = {"local-queue": "queue-name", "priority": "priority-class", "queue": "queue-name"}
+_OTHER_WORDS = {"local-queue": "queue-name", "priority": "priority-class", "queue": "queue-name"}
 """Words for a key that do not resemble it."""
 
 

@@ -21,12 +21,10 @@ from ptcompile.operators.kueue.scheduler.workloads import NotQueuedError, PartOf
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_ENDLESS: Final = 10**24
-_NOT_MODELED: Final = {
+_ENDLESS = 10**24
+_NOT_MODELED = {
     "kueue.x-k8s.io/multikueue": "MultiKueue, which admits it in another cluster",
     "kueue.x-k8s.io/provisioning-request": "the ProvisioningRequest that must succeed first",
 }

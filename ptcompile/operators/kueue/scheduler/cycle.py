@@ -18,11 +18,7 @@ from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
 from ptcompile.operators.kueue.scheduler.topology import TopologyUsage, add_usage
 from ptcompile.operators.kueue.scheduler.workloads import Workload
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_STEPS_OF_A_ROUND: Final = 20
+_STEPS_OF_A_ROUND = 20
 """Steps that a try costs, beside those for nodes and candidates."""
 
 

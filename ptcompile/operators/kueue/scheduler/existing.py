@@ -26,11 +26,9 @@ from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyReques
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_MAX_DOMAINS: Final = 100_000
+_MAX_DOMAINS = 100_000
 
 
 class ExistingWorkload(Workload):

@@ -25,11 +25,9 @@ from ptcompile.operators.kueue.scheduler.workloads import Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     Share = tuple[bool, float]
 
-FINAL_SHARE: Final = "LessThanOrEqualToFinalShare"
+FINAL_SHARE = "LessThanOrEqualToFinalShare"
 
 
 def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
@@ -67,7 +65,7 @@ def _candidates(incoming: Incoming) -> dict[str, list[Workload]]:
     return out
 
 
-_POLICIES: Final = ("withinClusterQueue", "reclaimWithinCohort")
+_POLICIES = ("withinClusterQueue", "reclaimWithinCohort")
 
 
 class _Ordering:

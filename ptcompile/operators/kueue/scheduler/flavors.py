@@ -28,12 +28,11 @@ from ptcompile.operators.kueue.scheduler.workloads import PodSet, Workload
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Final
 
     Simulate = Callable[[Workload, FlavorResource, int], tuple["Fit", int]]
     """Tells how a resource would fit after preemption, and how far the queue would then borrow."""
 
-_FURTHEST: Final = 2**31
+_FURTHEST = 2**31
 
 
 class Fit(IntEnum):

@@ -25,7 +25,7 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.kubernetes.quantity import Format
     from ptcompile.kubernetes.unstructured import Json
@@ -36,12 +36,12 @@ FlavorResource = tuple[str, str]
 ResourceAmounts = Mapping[str, int]
 """ResourceAmounts by resource, as Kueue counts them."""
 
-_GROUP: Final = "kueue.x-k8s.io/"
-_CONFIGURATION_GROUP: Final = "config.kueue.x-k8s.io/"
-_CONFIGURATION_KEY: Final = "controller_manager_config.yaml"
-_MAX_LEVELS: Final = 16
+_GROUP = "kueue.x-k8s.io/"
+_CONFIGURATION_GROUP = "config.kueue.x-k8s.io/"
+_CONFIGURATION_KEY = "controller_manager_config.yaml"
+_MAX_LEVELS = 16
 """Levels of a topology, by its CustomResourceDefinition."""
-_IN_UNITS_OF_1024: Final = ("memory", "ephemeral-storage")
+_IN_UNITS_OF_1024 = ("memory", "ephemeral-storage")
 
 
 class Quota(NamedTuple):
@@ -202,7 +202,7 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
     )
 
 
-_READ_KINDS: Final = {("v1", kind) for kind in ("Node", "Pod", "Namespace", "ConfigMap")}
+_READ_KINDS = {("v1", kind) for kind in ("Node", "Pod", "Namespace", "ConfigMap")}
 
 
 def _is_kueue(version: Any) -> bool:

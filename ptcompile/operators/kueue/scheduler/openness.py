@@ -14,12 +14,10 @@ from ptcompile.operators.kueue.scheduler.workloads import Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-_STOPPED: Final = ("Hold", "HoldAndDrain")
-_NAME_LABEL: Final = "kubernetes.io/metadata.name"
+_STOPPED = ("Hold", "HoldAndDrain")
+_NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 def why_closed(cluster: Cluster, workload: Workload) -> tuple[str, str]:

@@ -19,14 +19,12 @@ from ptcompile.operators.kueue.scheduler.workloads import Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-IN_QUEUE: Final = "InClusterQueue"
-RECLAIMED: Final = "InCohortReclamation"
-RECLAIMED_WHILE_BORROWING: Final = "InCohortReclaimWhileBorrowing"
-FAIR_SHARING: Final = "InCohortFairSharing"
+IN_QUEUE = "InClusterQueue"
+RECLAIMED = "InCohortReclamation"
+RECLAIMED_WHILE_BORROWING = "InCohortReclaimWhileBorrowing"
+FAIR_SHARING = "InCohortFairSharing"
 
 
 class PreemptionTarget(NamedTuple):

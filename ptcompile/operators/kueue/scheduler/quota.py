@@ -10,16 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptcompile._internal.lazy import cached_property
 from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource, Quota, QuotaHolder
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 Usage = Mapping[FlavorResource, int]
 """ResourceAmounts by flavor and resource."""
 
-_MAX_DEPTH: Final = 64
+_MAX_DEPTH = 64
 """Cohorts above a queue; deeper trees are taken for a cycle."""
-_NO_QUOTA: Final = Quota(0, None, None)
+_NO_QUOTA = Quota(0, None, None)
 
 
 class QuotaNode:

@@ -19,11 +19,7 @@ from ptcompile.operators.kueue.scheduler.topology import (
 )
 from ptcompile.operators.kueue.scheduler.workloads import Workload
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_STEPS: Final = 10_000_000
+_STEPS = 10_000_000
 
 
 class Reservation(NamedTuple):

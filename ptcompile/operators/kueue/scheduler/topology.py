@@ -19,11 +19,9 @@ from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyReques
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-HOSTNAME: Final = "kubernetes.io/hostname"
+HOSTNAME = "kubernetes.io/hostname"
 
 LeafKey = tuple[str, ...]
 """A domain of the lowest level in the whole cluster: flavors of the same nodes share it."""

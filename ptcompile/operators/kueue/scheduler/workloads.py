@@ -40,16 +40,14 @@ from ptcompile.operators.table import expand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
 
-_MIN_PARALLELISM: Final = f"{PREFIX}job-min-parallelism"
-_GROUP_NAME: Final = f"{PREFIX}pod-group-name"
-_GROUP_SIZE: Final = f"{PREFIX}pod-group-total-count"
-_REPLICA_ORDER: Final = ("launcher", "chief", "master", "ps", "scheduler", "server", "worker", "evaluator")
-_SUBMITTER: Final = {
+_MIN_PARALLELISM = f"{PREFIX}job-min-parallelism"
+_GROUP_NAME = f"{PREFIX}pod-group-name"
+_GROUP_SIZE = f"{PREFIX}pod-group-total-count"
+_REPLICA_ORDER = ("launcher", "chief", "master", "ps", "scheduler", "server", "worker", "evaluator")
+_SUBMITTER = {
     "containers": [
         {
             "name": "ray-job-submitter",
@@ -62,7 +60,7 @@ _SUBMITTER: Final = {
 }
 """What KubeRay starts to submit a RayJob that has no submitterPodTemplate."""
 
-_SYSTEM_CLASSES: Final = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
+_SYSTEM_CLASSES = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
 
 
 class TopologyRequest(NamedTuple):
@@ -183,7 +181,7 @@ def _copies(manifest: Json) -> int:
     return 1
 
 
-_MAX_COPIES: Final = 1000
+_MAX_COPIES = 1000
 """Workloads of one object; more are not told apart."""
 
 
@@ -283,7 +281,7 @@ def _shape(spec: Json) -> str:
     return json.dumps({"spec": shape}, separators=(",", ":"), default=str)
 
 
-_TOLERATION: Final = ("key", "operator", "value", "effect", "tolerationSeconds")
+_TOLERATION = ("key", "operator", "value", "effect", "tolerationSeconds")
 """The fields of a toleration in Go's order."""
 
 

@@ -17,14 +17,12 @@ from ptcompile.operators.queues.queue_systems import KUEUE_TOPOLOGY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
-MIN_PARALLELISM: Final = f"{PREFIX}job-min-parallelism"
-EQUAL_COMPLETIONS: Final = f"{PREFIX}job-completions-equal-parallelism"
-_ANNOTATIONS: Final = ("metadata", "annotations")
+MIN_PARALLELISM = f"{PREFIX}job-min-parallelism"
+EQUAL_COMPLETIONS = f"{PREFIX}job-completions-equal-parallelism"
+_ANNOTATIONS = ("metadata", "annotations")
 
 
 def check_job(job: Json) -> Iterator[Problem]:

@@ -11,8 +11,6 @@ from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -33,9 +31,9 @@ class QueuedKind(NamedTuple):
     """Whether an update repeats the checks of the labels at creation."""
 
 
-_TRAINING_OPERATOR_JOB: Final = QueuedKind(("spec", "runPolicy"), rechecked=False)
+_TRAINING_OPERATOR_JOB = QueuedKind(("spec", "runPolicy"), rechecked=False)
 
-KINDS: Final[dict[GroupVersionKind, QueuedKind]] = {
+KINDS: dict[GroupVersionKind, QueuedKind] = {
     ("v1", "Pod"): QueuedKind((), rechecked=False),
     ("apps/v1", "Deployment"): QueuedKind(serving=True),
     ("apps/v1", "StatefulSet"): QueuedKind(serving=True),
@@ -55,10 +53,10 @@ KINDS: Final[dict[GroupVersionKind, QueuedKind]] = {
 }
 """The kinds by apiVersion and name. Volcano Jobs are not among them: Volcano has its own queues."""
 
-SKIPPED_NAMESPACES: Final = frozenset({"kube-system", "kueue-system"})
+SKIPPED_NAMESPACES = frozenset({"kube-system", "kueue-system"})
 """Namespaces that the webhooks' configurations exclude; the second is where Kueue is installed by default."""
 
-ADMISSION_GATE: Final = "kueue.x-k8s.io/admission"
+ADMISSION_GATE = "kueue.x-k8s.io/admission"
 """The scheduling gate of a Pod that is not admitted yet."""
 
 

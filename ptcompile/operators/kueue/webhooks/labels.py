@@ -19,18 +19,16 @@ from ptcompile.operators.kueue.webhooks.kinds import QueuedKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
-PRIORITY: Final = f"{PREFIX}priority-class"
-SECONDS: Final = f"{PREFIX}max-exec-time-seconds"
-PREBUILT: Final = f"{PREFIX}prebuilt-workload-name"
+PRIORITY = f"{PREFIX}priority-class"
+SECONDS = f"{PREFIX}max-exec-time-seconds"
+PREBUILT = f"{PREFIX}prebuilt-workload-name"
 """A label, or an annotation, which wins."""
-ELASTIC: Final = f"{PREFIX}elastic-job"
-_LABELS: Final = ("metadata", "labels")
-_ANNOTATIONS: Final = ("metadata", "annotations")
+ELASTIC = f"{PREFIX}elastic-job"
+_LABELS = ("metadata", "labels")
+_ANNOTATIONS = ("metadata", "annotations")
 
 
 def rejection(

@@ -17,8 +17,6 @@ from ptcompile.kubernetes.versions import Versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -114,7 +112,7 @@ def max_pod_sets(versions: Versions) -> int:
     return 18 if versions.kueue >= (0, 19) else 10
 
 
-HEAD: Final = "head"
+HEAD = "head"
 """Name of the pod set of a Ray cluster's head."""
 
 
@@ -162,7 +160,7 @@ def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
             yield pod_set._replace(path=("spec", "components", i, "template", *pod_set.path))
 
 
-_READERS: Final[dict[GroupVersionKind, Callable[[Json], Iterable[PodSetTemplate]]]] = {
+_READERS: dict[GroupVersionKind, Callable[[Json], Iterable[PodSetTemplate]]] = {
     ("v1", "Pod"): _pod,
     ("apps/v1", "Deployment"): _serving,
     ("apps/v1", "StatefulSet"): _serving,

@@ -14,17 +14,15 @@ from ptcompile.operators.kueue.webhooks.labels import annotations_of, check_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
-GROUP: Final = f"{PREFIX}pod-group-name"
+GROUP = f"{PREFIX}pod-group-name"
 """A label, or an annotation, which wins."""
-_COUNT: Final = f"{PREFIX}pod-group-total-count"
-_RETRIABLE: Final = f"{PREFIX}retriable-in-group"
-MANAGED: Final = f"{PREFIX}managed"
-PARENT: Final = f"{PREFIX}pod-suspending-parent"
+_COUNT = f"{PREFIX}pod-group-total-count"
+_RETRIABLE = f"{PREFIX}retriable-in-group"
+MANAGED = f"{PREFIX}managed"
+PARENT = f"{PREFIX}pod-suspending-parent"
 """Annotation that Kueue adds to the pods of a queued Deployment, StatefulSet or LeaderWorkerSet."""
 
 

@@ -19,18 +19,18 @@ from ptcompile.operators.queues.queue_systems import KUEUE_POD_SET_GROUP, KUEUE_
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
 
-CONSTRAINTS: Final = f"{PREFIX}podset-slice-required-topology-constraints"
+CONSTRAINTS = f"{PREFIX}podset-slice-required-topology-constraints"
 """Annotation: up to three levels of slices, as JSON, the largest first."""
 
-_REQUIRED: Final = KUEUE_TOPOLOGY["required"]
-_PREFERRED: Final = KUEUE_TOPOLOGY["preferred"]
-_UNCONSTRAINED: Final = KUEUE_TOPOLOGY["unconstrained"]
-_MAX_LAYERS: Final = 3
-_INT32: Final = 2**31
-_LEVEL_HELP: Final = "write the node label of a level of the Topology, such as kubernetes.io/hostname"
+_REQUIRED = KUEUE_TOPOLOGY["required"]
+_PREFERRED = KUEUE_TOPOLOGY["preferred"]
+_UNCONSTRAINED = KUEUE_TOPOLOGY["unconstrained"]
+_MAX_LAYERS = 3
+_INT32 = 2**31
+_LEVEL_HELP = "write the node label of a level of the Topology, such as kubernetes.io/hostname"
 
 
 def _topology_rejection(path: Path, why: str, help: str, *, field: str | None = None, on_key: bool = False) -> Problem:

@@ -20,12 +20,10 @@ from ptcompile.operators.table import expand, has_feature, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
-_MANAGER: Final = "kueue.x-k8s.io/manager"
+_MANAGER = "kueue.x-k8s.io/manager"
 """Kueue's name in runtimePatches."""
 
 

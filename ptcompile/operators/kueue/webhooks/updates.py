@@ -44,14 +44,12 @@ from ptcompile.operators.kueue.webhooks.pods import check_pod_update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
 
-_LABELS: Final = ("metadata", "labels")
-_ANNOTATIONS: Final = ("metadata", "annotations")
-_SHAPE: Final = frozenset(
+_LABELS = ("metadata", "labels")
+_ANNOTATIONS = ("metadata", "annotations")
+_SHAPE = frozenset(
     {
         "affinity",
         "nodeSelector",
@@ -65,7 +63,7 @@ _SHAPE: Final = frozenset(
 )
 """Fields of a pod template that must not change, besides requests and ports of containers."""
 
-_SIZE: Final = ("spec", "leaderWorkerTemplate", "size")
+_SIZE = ("spec", "leaderWorkerTemplate", "size")
 
 
 def check_update(update: Update) -> list[Problem]:
@@ -230,7 +228,7 @@ def _is_shape(inner: tuple[str, ...]) -> bool:
     return not container_field or container_field[0] == "ports" or container_field in (("resources",), _REQUESTS)
 
 
-_REQUESTS: Final = ("resources", "requests")
+_REQUESTS = ("resources", "requests")
 
 
 def _container_indexes(spec: Json) -> dict[tuple[str, ...], int]:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from ptcompile.linter.needs import VENDORS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "slots_differ_from_gpus": VENDORS,
     "launcher_without_gpus": VENDORS,
     "processes_differ_from_slots": "mpirun/mpiexec/horovodrun",

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from ptcompile.linter.needs import TORCHRUN, VENDORS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "workers_without_rendezvous": TORCHRUN,
     "workers_without_rank": "",
     "world_size_counts_processes": "nprocPerNode Master",

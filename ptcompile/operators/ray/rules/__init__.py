@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "ray_gpus_differ": "GPUs/gpus/gpu rayStartParams/GPU",
     "ray_too_few_gpus": "entrypoint workers/nnodes",
     "ray_entrypoint_never_fits": "entrypointNumGpus/entrypointNumCpus/entrypointResources",

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from ptcompile.linter.needs import VENDORS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "pytorch_plugin_without_master": "pytorch",
     "dropped_plugin_argument": "plugins",
     "task_without_rank": "pytorch",

@@ -16,15 +16,13 @@ from ptcompile.operators.volcano.pods import read_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-QUEUE_KEYS: Final = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name")
+QUEUE_KEYS = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name")
 """Keys that name the queue of a bare pod, or that Volcano itself writes."""
 
-_MASTER_WORKER: Final[dict[str, Value]] = {"master": "master", "worker": "worker"}
-_FLAGS: Final[dict[str, dict[str, Value]]] = {
+_MASTER_WORKER: dict[str, Value] = {"master": "master", "worker": "worker"}
+_FLAGS: dict[str, dict[str, Value]] = {
     "pytorch": PYTORCH,
     "svc": {"publish-not-ready-addresses": False, "disable-network-policy": False, "inject-hosts-env": True},
     "ssh": {"ssh-key-file-path": "", "ssh-private-key": "", "ssh-public-key": "", "ssh-port": 22},
@@ -37,7 +35,7 @@ _FLAGS: Final[dict[str, dict[str, Value]]] = {
     },
     "env": {},
 }  # fmt: skip
-_SINCE: Final = {
+_SINCE = {
     "wait-master-enabled": (1, 14),
     "wait-master-timeout": (1, 14),
     "wait-master-image": (1, 14),

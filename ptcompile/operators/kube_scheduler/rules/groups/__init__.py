@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "gang_above_pods": "minCount",
     "gang_below_pods": "minCount",
     "pod_group_priority": "PodGroup",

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "missing_pod_group": "schedulingGroup/workloadRef",
     "two_gang_schedulers": "schedulingGroup/workloadRef",
     "gang_in_order": "JobSet schedulingGroup startupPolicyOrder/dependsOn",

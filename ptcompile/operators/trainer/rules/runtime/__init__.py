@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "rank_zero_not_node": "",
     "runtime_subdomain": "subdomain",
     "missing_trainer_step": "",

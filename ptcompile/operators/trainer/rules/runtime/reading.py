@@ -9,11 +9,9 @@ from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.unstructured import Json
 
-JOBSET: Final[Path] = ("spec", "template", "spec")
+JOBSET: Path = ("spec", "template", "spec")
 """Path of the JobSet's spec."""
 
 

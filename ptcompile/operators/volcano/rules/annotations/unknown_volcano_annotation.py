@@ -41,12 +41,7 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-
-_KNOWN: Final = {
+_KNOWN = {
     "volcano.sh/": (
         "cooldown-time",
         "createdByJobFlow",

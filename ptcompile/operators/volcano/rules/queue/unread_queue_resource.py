@@ -31,14 +31,10 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_LISTS: Final = (("capability",), ("deserved",), ("guarantee", "resource"))
-_NATIVE: Final = frozenset({"cpu", "memory", "pods", "ephemeral-storage"})
-_PREFIXES: Final = ("hugepages-", "attachable-volumes-")
-_OTHER_NAMES: Final = {
+_LISTS = (("capability",), ("deserved",), ("guarantee", "resource"))
+_NATIVE = frozenset({"cpu", "memory", "pods", "ephemeral-storage"})
+_PREFIXES = ("hugepages-", "attachable-volumes-")
+_OTHER_NAMES = {
     "mem": "memory",
     "ram": "memory",
     "gpu": "nvidia.com/gpu",
