@@ -8,9 +8,9 @@ from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, Item
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
-from ptcompile.diagnostics import Problem, field_path, has_error, problem_at
+from ptcompile.diagnostics import Authority, Diagnostic, Path, Problem, Severity, field_path, has_error, problem_at
 from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
-from ptcompile.kubernetes.index import with_existing
+from ptcompile.kubernetes.index import Objects, with_existing
 from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.diagnostics import Authority, Diagnostic, Path, Severity
     from ptcompile.extending import Extensions
     from ptcompile.kinds.model import QueueSystem
-    from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec

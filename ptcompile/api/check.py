@@ -7,17 +7,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.differ.normal import hidden
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import JOB_KINDS
 from ptcompile.source import documents as source, streams
 from ptcompile.source.emitter import emit_all
 from ptcompile.source.secrets.masking import shows_secret
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _NO_FILE = "/dev/null"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile.api.inputs import Inputs
-from ptcompile.diagnostics.selection import NO_CODES, selection
+from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.explainer import explanation
 from ptcompile.explainer.explanation import Explanation, SharedInputs
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.diagnostics import Path
-    from ptcompile.diagnostics.selection import Selection
     from ptcompile.explainer.page import ExplainPage
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile

@@ -9,14 +9,13 @@ from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import read_beside, read_profile
 from ptcompile.api.lint import Report, lint_source
-from ptcompile.api.options import read_options
+from ptcompile.api.options import UnknownKinds, read_options
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.fixer import Skipped, fix_in_rounds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.api.options import UnknownKinds
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 

@@ -17,7 +17,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, has_error, problem_at
 from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import get, nested_map
+from ptcompile.kubernetes.unstructured import Json, get, nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.compiler.pipeline import Compiled
     from ptcompile.extending import Extensions
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
     from ptcompile.world.nodes import Pools

@@ -23,7 +23,7 @@ from ptcompile.api.inputs import (
     text_problems,
 )
 from ptcompile.api.lint_objects import ObjectLinter
-from ptcompile.api.options import LintOptions, read_options
+from ptcompile.api.options import LintOptions, UnknownKinds, read_options
 from ptcompile.diagnostics import Diagnostic, Problem, has_error
 from ptcompile.diagnostics.selection import Selection
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     import os
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.api.options import UnknownKinds
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 

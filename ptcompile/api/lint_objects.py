@@ -8,7 +8,7 @@ from ptcompile.apiserver import is_seen_by_webhooks, is_supported, structure_onl
 from ptcompile.diagnostics import Path, Problem, field_path, has_error
 from ptcompile.kinds.wrapped import WrappedObject, manifest_texts, pod_of_template, wrapped_objects
 from ptcompile.kubernetes.resources import count_accelerators
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, kind_of, nested_map
 from ptcompile.linter import ANY_POD_RULES, Stream, run
 from ptcompile.linter.foreign import is_about_written_text
 from ptcompile.linter.unrendered import without_verdicts_on_marks
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.api.inputs import Inputs
     from ptcompile.api.options import LintOptions
     from ptcompile.apiserver.admission import ClusterState
-    from ptcompile.kubernetes.unstructured import Json
 
 
 _ADMISSION_KINDS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile._internal import schema_files
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.extending.plugins import Plugin, installed
 from ptcompile.kinds.model import Feature
@@ -14,8 +14,6 @@ from ptcompile.operators.targets import TARGETS, target_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.extending import Extensions
 
     Schema = dict[str, Any]

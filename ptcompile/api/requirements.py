@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.compile import Result, compile_inputs
 from ptcompile.api.inputs import File, Inputs, read_profile
 from ptcompile.diagnostics import Diagnostic, Path, has_error
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.operators.table import BY_TARGET, JOB_KINDS
 from ptcompile.requirements.dump import ProfileDraft, draft_profile
 from ptcompile.requirements.jobs import Requirement, requires_spec
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.extending import Extensions
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 else:  # as text, NamedTuple would compile them

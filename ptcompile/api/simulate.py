@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile.api.inputs import Inputs, Item
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.index import Objects
 from ptcompile.operators.table import status_of
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
-    from ptcompile.diagnostics import Path
     from ptcompile.extending import Extensions
     from ptcompile.simulator.world import World
     from ptcompile.spec.cluster_profile import ClusterProfile

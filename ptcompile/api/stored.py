@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import Inputs
-from ptcompile.diagnostics import Problem, has_error
+from ptcompile.diagnostics import Diagnostic, Path, Problem, has_error
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import get, kind_of, object_name
 from ptcompile.source import streams
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.apiserver.stored import StoredObject
-    from ptcompile.diagnostics import Diagnostic, Path
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec

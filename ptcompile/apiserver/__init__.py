@@ -13,11 +13,11 @@ from ptcompile.apiserver.evaluations import ASK_SERVER
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-from ptcompile.kubernetes.unstructured import has, may_mention
+from ptcompile.kubernetes.unstructured import Json, has, may_mention
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import KINDS as OPERATOR_KINDS, OPERATORS, kind_named
 
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.crds import Definition, Definitions
     from ptcompile.apiserver.structure.json_schema import JsonSchema
-    from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
 
     RelatedObjects = Sequence[Json]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.versions import Version
@@ -16,8 +16,6 @@ from ptcompile.operators.table import KINDS, OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.kubernetes.unstructured import Json
 
     Schema = Mapping[str, Any]

@@ -12,10 +12,11 @@ import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mapping,
     as_mappings,
     as_string,
@@ -27,10 +28,6 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
     Fields = Mapping[str, Any]
     """A tree of fields; None in place of one means that no manager has the field."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.admission.mutation import admitted, plugins_of, set_node_tolerations
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.apiserver.defaulting.built_in import CREATION_CHANGES
@@ -20,19 +20,15 @@ from ptcompile.apiserver.defaulting.decoding import (
     with_defaults,
 )
 from ptcompile.apiserver.kinds import is_built_in
-from ptcompile.kubernetes.unstructured import get, kind_of
-from ptcompile.kubernetes.versions import Versions
+from ptcompile.kubernetes.unstructured import Json, get, kind_of
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import KINDS, OPERATORS, kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.admission.mutation import MutatingPlugin
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.kubernetes.versions import Version
 
     WritingStage = tuple[str, Callable[[dict[str, Any]], Json]]
     """A writer, and what it makes of an object. It may change the object in place."""

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.dates import is_date, today
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
@@ -21,10 +21,6 @@ from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics import Diagnostic, Problem, Span
 from ptcompile.report.layout import sort_by_location
 from ptcompile.source.streams import to_diagnostic
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MAX_BYTES = 1 << 23
 _STDIN = "<stdin>"

@@ -17,7 +17,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics.codes import CODES
-from ptcompile.diagnostics.selection import NO_CODES, selected_names, selection, severities
+from ptcompile.diagnostics.selection import NO_CODES, Selection, selected_names, selection, severities
 from ptcompile.kubernetes.versions import parse_version
 
 TYPE_CHECKING = False
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from ptcompile.api.options import LintOptions, UnknownKinds
-    from ptcompile.diagnostics.selection import Selection
     from ptcompile.diagnostics.terms import Severity
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError
@@ -14,7 +14,6 @@ from ptcompile.source.overrides import read_overrides
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
 
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.index import Objects

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.diagnostics.paths import PathSyntaxError, parse_assignment
@@ -17,7 +17,6 @@ from ptcompile.source.secrets.texts import secret_parts, without_parts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
 
 
 SET_OPTION = "--set"

@@ -14,14 +14,12 @@ from itertools import chain
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile.cli.files import InputFile
-from ptcompile.kubernetes.index import DECIDING, selector
+from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, selector
 from ptcompile.kubernetes.unstructured import nested_map, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.index import ObjectIdentity
 
     ObjectDigests = tuple[tuple[ObjectIdentity, str], ...]
     """The objects of a file, each with a digest of its content."""

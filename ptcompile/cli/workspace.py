@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.files import SUFFIXES
+from ptcompile._internal.namedtuple import Any
 from ptcompile.api.options import LintOptions
 from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
@@ -18,10 +19,6 @@ from ptcompile.cli.files import UsageError
 from ptcompile.cli.related import is_kustomized
 from ptcompile.kubernetes.versions import parse_version
 from ptcompile.server.workspace import NAMED, FileSettings, WorkspaceFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MAX_FILES = 5_000
 """Limit of the workspace's files that are read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.location import PlacedProblem, at_source, locate
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.diagnostics import Diagnostic, Edit, Fix, Problem
@@ -14,8 +14,6 @@ from ptcompile.source.documents import Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.linter import Stream

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes as passing
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
@@ -17,8 +17,6 @@ from ptcompile.operators.targets import TARGETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.training_job import JobSpec, Spec
 
     Json = dict[str, Any]

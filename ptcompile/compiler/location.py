@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.frontend.parts import to_source_field, with_path
 from ptcompile.compiler.trace import Trace, existing_prefix
 from ptcompile.diagnostics import Path, Problem, has_error
@@ -19,8 +19,6 @@ from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.training_job import Spec
 
     Json = Mapping[str, Any]

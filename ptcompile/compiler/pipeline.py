@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.build import Built, PluginFailedError, build
 from ptcompile.compiler.checks import check_target
 from ptcompile.compiler.frontend.lowering import lower
@@ -19,8 +19,6 @@ from ptcompile.operators.targets import TARGETS, default_target, target_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.compiler.trace import Trace
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile

@@ -12,7 +12,7 @@ from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
 from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, has_error, problem_at
-from ptcompile.kubernetes.versions import first_stage, gates_of, is_group, stage_in
+from ptcompile.kubernetes.versions import Version, first_stage, gates_of, is_group, stage_in
 from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
 
@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource
     from ptcompile.extending import Extensions
-    from ptcompile.kubernetes.versions import Version
     from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Edit, Path, Problem
 from ptcompile.diagnostics.fixes import nearest_label
 from ptcompile.kubernetes.unstructured import get
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _SINGLE_VALUE_ERRORS = frozenset(
     {

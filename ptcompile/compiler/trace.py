@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.diagnostics import Path
@@ -22,8 +22,6 @@ from ptcompile.spec.objects import SpecFields, yaml_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.training_job import Spec
 
     Json = Mapping[str, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import kind_of, nested_map, without_keys
@@ -12,8 +12,6 @@ from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.kinds.pods import PodView
     from ptcompile.simulator.job import SimulatedJob
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.importer.profiles import MINIMAL
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, without_keys
@@ -15,8 +15,6 @@ from ptcompile.spec.checks import NON_SCHEDULERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     Json = dict[str, Any]
 
 _DEFAULT_QUEUE = "default"

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.unstructured import kind_of, object_name
 from ptcompile.operators.table import kinds_with
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MAX_REASON = 200
 """Number of characters after which a reason is cut."""

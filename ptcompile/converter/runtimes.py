@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile.diagnostics import Problem, problem_at
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.model import Base
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 

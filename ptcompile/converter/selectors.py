@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name, string_map, without_keys
@@ -13,8 +13,6 @@ from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.kinds.pods import PodView
     from ptcompile.simulator.job import SimulatedJob
 

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.kinds.model import LeftBehind
 from ptcompile.operators.table import BY_TARGET
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _LEFT_BEHIND: Mapping[Path, LeftBehind] = {
     ("metadata", "generateName"): LeftBehind(

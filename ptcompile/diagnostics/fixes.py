@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.names import DNS_LABEL_MAX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
 
 class FixTemplate(NamedTuple):

@@ -12,15 +12,11 @@ from ptcompile.differ.normal import Marks, strip_marks, without_marks
 from ptcompile.differ.pairing import ObjectPair, makes_pods, pairs
 from ptcompile.differ.world import WorldComparison, compare_worlds
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import kind_of, object_name
+from ptcompile.kubernetes.unstructured import Json, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulator.as_json import mask_jobs
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.world import simulate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 class Difference(Compared):

@@ -8,18 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.defaulting.meaning import is_default
-from ptcompile.differ.model import Change, KeyPath
+from ptcompile.differ.model import Change, ChangeKind, KeyPath
 from ptcompile.differ.normal import Keyed, hidden, normalize, to_plain_data
-from ptcompile.kubernetes.unstructured import get
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.differ.model import ChangeKind
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, get
 
 ListChanges = list[tuple[int, "ChangeKind"]]
 """Changed items by index: in the second list for an added item, else in the first."""

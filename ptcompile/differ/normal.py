@@ -5,20 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.differ.model import Fact, KeyPath
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import without_keys
+from ptcompile.kubernetes.unstructured import Json, without_keys
 from ptcompile.source.secrets.names import MASK
 from ptcompile.source.secrets.scanner import without_secrets
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 hidden = without_secrets
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
-from ptcompile.kubernetes.unstructured import kind_of, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_map, object_name
 from ptcompile.operators.table import JOB_KINDS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 ObjectPair = tuple["Json | None", "Json | None"]
 

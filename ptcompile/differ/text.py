@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.differ.model import Change, Compared, Fact, KeyPath, ObjectDifference
 from ptcompile.report.layout import join_escaped, table, with_label
 from ptcompile.source.secrets.names import MASK
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "~"}
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.build import Built, build
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.compiler.trace import Origin
@@ -21,7 +21,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.explainer import sensitivity
 from ptcompile.explainer.model import Cause, Input
 from ptcompile.explainer.reasons import sentence
-from ptcompile.explainer.sensitivity import Variant, Variants, Variation, outcomes, variant_of
+from ptcompile.explainer.sensitivity import InputName, Variant, Variants, Variation, outcomes, variant_of
 from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
 from ptcompile.kubernetes.unstructured import MISSING
@@ -30,9 +30,6 @@ from ptcompile.source.secrets.scanner import without_secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.explainer.sensitivity import InputName
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 

@@ -6,13 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from inspect import cleandoc
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.extending import Extensions, Found, Rule
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _shared: ContextVar[dict[str, Any]] = ContextVar("shared")
 

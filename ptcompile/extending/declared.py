@@ -25,14 +25,10 @@ from ptcompile.apiserver.cel.values import CelError
 from ptcompile.diagnostics import Path
 from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
-from ptcompile.extending import Found, Rule, found_at
+from ptcompile.extending import Found, Json, Rule, found_at
 from ptcompile.extending.calls import shared
 from ptcompile.kubernetes.unstructured import get
 from ptcompile.operators.table import templates_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.extending import Json
 
 CODE = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
 _is_name = re.compile(r"[a-z]+(-[a-z0-9]+)+").fullmatch

@@ -11,16 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import Distribution, EntryPoint, distributions
 from operator import attrgetter
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.extending import Extensions, Loaded, Pass, Rule, Target
 from ptcompile.operators.targets import TARGETS as BUILTIN_TARGETS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 RULES, PASSES, TARGETS = GROUPS = ("ptcompile.rules", "ptcompile.passes", "ptcompile.targets")
 

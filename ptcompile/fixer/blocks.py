@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.fixer.changes import NodeChange
 from ptcompile.fixer.layout import Layout, entry_lines, inline, is_block, item_lines, key_text, lines_below
 from ptcompile.fixer.syntax_tree import (
@@ -18,10 +18,6 @@ from ptcompile.fixer.syntax_tree import (
     line_start,
     shares,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class TextEdit(NamedTuple):

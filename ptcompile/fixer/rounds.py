@@ -6,7 +6,7 @@ import codecs
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic, Edit, Path, Span
 from ptcompile.fixer import splices
 from ptcompile.fixer.blocks import TextEdit
@@ -14,11 +14,6 @@ from ptcompile.fixer.changes import ClaimedPaths, NodeChange, apply_changes, cha
 from ptcompile.fixer.layout import Layout, layout_of
 from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, find_node, parse, shares
 from ptcompile.source.documents import Document, Source, read
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 Accept = Callable[[bytes, Sequence[Diagnostic]], CannotFix | None]
 """Check a new text and the findings that it fixes; return None, or why the text is not acceptable."""

@@ -6,16 +6,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.fixer import blocks, flows
 from ptcompile.fixer.blocks import TextEdit
 from ptcompile.fixer.changes import NodeChange, group_by_box
 from ptcompile.fixer.layout import Layout
 from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, entry_of, find_node
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def text_edits(root: SyntaxNode, layout: Layout, changes: Iterable[NodeChange]) -> list[TextEdit]:

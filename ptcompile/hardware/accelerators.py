@@ -11,14 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import isqrt, prod
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.hardware.machines import MACHINES, Machines
 from ptcompile.hardware.nodes import ANYWHERE, ARM, VENDORS, NodeTaint
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _TABLE = load_table("hardware/accelerators.json")
 

@@ -13,12 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, nested_map
 
 EFA = "vpc.amazonaws.com/efa"
 VERBS = ("rdma/", "nvidia.com/hostdev", "mellanox.com/", "nvidia.com/rdma")

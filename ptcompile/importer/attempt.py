@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.diagnostics import Problem
 from ptcompile.differ import DiffSide, ObjectDifference, compare
@@ -28,7 +28,15 @@ from ptcompile.importer.residue import (
 )
 from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name, without_keys
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    object_name,
+    without_keys,
+)
 from ptcompile.operators.table import kind_named
 from ptcompile.operators.trainer.read import read_with_runtime
 from ptcompile.shell.calls import single_command
@@ -38,11 +46,8 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.extending import Extensions
     from ptcompile.importer.draft import SpecData
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler import passes as passing
 from ptcompile.compiler.build import build
 from ptcompile.compiler.checks.job import run_policy
@@ -22,8 +22,6 @@ from ptcompile.spec.reader import SPEC_FILE, Block, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile

@@ -21,6 +21,7 @@ from ptcompile.importer.residue import all_gaps, gaps
 from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.commands import PROCESS_WORDS
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mapping,
     as_mappings,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from ptcompile.importer.draft import SpecData
     from ptcompile.kubernetes.index import Objects
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.pod import Pod
     from ptcompile.spec.cluster_profile import ClusterProfile
 

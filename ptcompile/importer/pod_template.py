@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.reading import MAIN_CONTAINER, ReadRole, without_empty
 from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, without_keys
 from ptcompile.spec.pod_fields import spec_fields_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 _RESHAPED_FIELDS = frozenset({"env", "resources"})
 """Container fields that have another shape in the spec."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.defaulting.meaning import is_default
 from ptcompile.differ.normal import (
     Keyed,
@@ -25,15 +25,12 @@ from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, kind_of, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, kind_of, nested_map, without_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.importer.candidate import Manifests
     from ptcompile.importer.draft import SpecData
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple, cast
+from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS, OBJECT_KEYS
 from ptcompile.kubernetes.resources import never_shared
 from ptcompile.kubernetes.unstructured import without_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     Json = Mapping[str, Any]
     """A Kubernetes object or a part of one, as plain data. Never changed in place."""
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, as_strings, nested_map
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, as_string, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, overload
+    from typing import overload
 
     from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
 
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})

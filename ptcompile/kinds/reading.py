@@ -8,15 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, problem_at
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 
 MAIN_CONTAINER = "pytorch"
 """Name of the training container in a spec."""

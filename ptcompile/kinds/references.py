@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
 
 _ENV_SOURCES = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
 _ENV_FROM_SOURCES = {"secretRef": "Secret", "configMapRef": "ConfigMap"}

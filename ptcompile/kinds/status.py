@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
 
 
 class Condition(NamedTuple):

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import SERVICE, is_headless, objects, service_selects
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string
 
 _RESTART: dict[str, str] = {
     "Always": "a container that ends is restarted in its pod by the kubelet, forever, even after success",

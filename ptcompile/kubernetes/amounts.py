@@ -7,11 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_accelerator as is_known_accelerator, never_shared
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
 
 Quantities = Mapping[str, Quantity]
 """Quantities by resource name."""

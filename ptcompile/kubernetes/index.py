@@ -10,6 +10,7 @@ from operator import is_
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mapping,
     as_mappings,
     kind_of,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from typing import TypeVar, overload
 
     from ptcompile.kubernetes.requests import GroupVersionKind
-    from ptcompile.kubernetes.unstructured import Json
 
     K = TypeVar("K")
 

@@ -17,12 +17,10 @@ from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.pod_spec import REQUIRED, request_path, terms_of
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.selectors import meets, requirements_of, untolerated
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
     FieldPath = tuple[str | int, ...]
 
 NAME = "metadata.name"

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, string_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
 
 MERGE_KEYS = {
     "containers": "name",

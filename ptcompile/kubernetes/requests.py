@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.versions import is_switched
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.kubernetes.versions import Versions
-
+from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.versions import Versions, is_switched
 
 GroupVersionKind = tuple[str, str]
 """apiVersion and kind."""

@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.lazy import bounded_cache
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kubernetes import quantity
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _WHOLE = frozenset(
     {

@@ -8,13 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, string_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile._internal.namedtuple import Any
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, string_map
 
 
 def selects(selector: Json, labels: Mapping[str, Any], *, partly: bool = False) -> bool:

@@ -8,15 +8,16 @@ from __future__ import annotations
 import marshal
 from collections.abc import Iterable, Mapping
 
+from ptcompile._internal.namedtuple import Any
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     T = TypeVar("T")
 
-    Json = Mapping[str, Any]
-    """A Kubernetes object or a part of one, as plain data. Never changed in place."""
-
+Json = Mapping[str, Any]
+"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
 
 GENERATED = "abcde"
 """A placeholder for the five random characters that the API server appends to `metadata.generateName`."""

@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 
-from ptcompile.diagnostics import Problem
+from ptcompile._internal.namedtuple import Any
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, words_of
@@ -22,12 +23,6 @@ from ptcompile.linter.oversized import oversized_parts
 from ptcompile.linter.rule import Finding, Rule, Subject, drop_subject, subject_of
 from ptcompile.operators.table import KINDS, OPERATORS, kind_named
 from ptcompile.world.workload import Stream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.diagnostics import Path
 
 __all__ = ["FAMILIES", "Finding", "Rule", "Stream", "Subject", "every_rule", "rule_named", "rules_of", "run"]
 

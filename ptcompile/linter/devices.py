@@ -10,13 +10,12 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.resources import count
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map, object_name
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.pod import Pod
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path, Problem, problem_at
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _KEYS_OF_TOOLS: tuple[tuple[str, frozenset[str]], ...] = (
     ("a CloudFormation template", frozenset({"AWSTemplateFormatVersion"})),

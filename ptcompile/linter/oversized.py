@@ -6,12 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.templates import indexed_mappings
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.operators.table import kind_named, templates_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _CONTAINER_KEYS = ("initContainers", "containers")
 _METADATA_KEYS = ("labels", "annotations")

@@ -8,6 +8,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.templates import job_labels
 from ptcompile.kubernetes.index import SERVICE, USER_SERVED
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mapping,
     as_mappings,
     as_string,
@@ -22,10 +23,6 @@ from ptcompile.linter.rule import Subject
 from ptcompile.linter.training_roles import count_nodes
 from ptcompile.operators.table import templates_of
 from ptcompile.world.workload import Stream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 class ServiceUser(NamedTuple):

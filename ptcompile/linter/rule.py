@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ptcompile._internal.lazy import cached_property
-from ptcompile._internal.namedtuple import NamedTuple, cast
+from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path, message_at
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
-from ptcompile.kubernetes.unstructured import object_name
+from ptcompile.kubernetes.unstructured import Json, object_name
 from ptcompile.operators.pod import POD_RULES
 from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from ptcompile.kinds.pods import Place
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.linter.training_roles import RoleObstacle, TrainingRole
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
 

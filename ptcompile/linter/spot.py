@@ -7,12 +7,8 @@ from collections.abc import Iterable, Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.pod_spec import terms_of
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, string_map
 from ptcompile.world.templates import ManifestTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _SPOT_LABELS: frozenset[tuple[str, str]] = frozenset(
     {label for nodes in SPOT.values() for label in nodes.labels.items()}

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptcompile.diagnostics import problem_at
+from ptcompile.diagnostics import Diagnostic, problem_at
 from ptcompile.operators.table import BY_TARGET, KINDS
 from ptcompile.source import streams
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics import Diagnostic
 
 SUCCESSOR = "operator-with-successor"
 _SUCCESSORS = {

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Path, Problem, Span, problem_at
 from ptcompile.linter.foreign import UNCHECKED_KEYS, foreign_kind
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import is_ours
 from ptcompile.source.templates import TemplateMark, mark_within, may_have_marks, template_mark
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _SYNTAX_RULES = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
 """Rules that report how YAML reads a template mark."""

@@ -9,15 +9,10 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, nested_map
 from ptcompile.linter.containers import is_command_written, starts_training
 from ptcompile.simulator.mounted import mount_over, mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _OPTION = Pattern(r"(?:^|[\s\"'])([+-]{0,2})([A-Za-z][\w.-]{0,80})(=|\s+)[\"']?(/[\w./-]+)")
 _VARIABLE = Pattern(r"\$(?:\((\w{1,128})\)|\{(\w{1,128})\}|(\w{1,128}))")

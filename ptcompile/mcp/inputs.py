@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal import files
 from ptcompile._internal.files import SUFFIXES, is_inside
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import File, Inputs, ProfileRead
 from ptcompile.api.options import LintOptions
 from ptcompile.report.layout import safe_text, shorten
@@ -15,8 +15,6 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     Json = Mapping[str, Any]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.api.reference import SCHEMAS, schema
 from ptcompile.mcp.inputs import Call, CallError, document, inputs, judged_inputs, settings
@@ -14,8 +14,6 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.diagnostics import Diagnostic
 
     Schema = dict[str, Any]

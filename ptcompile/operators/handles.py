@@ -10,14 +10,10 @@ from ptcompile.kinds.references import needed_objects
 from ptcompile.kinds.status import Condition, Following, merge_patch_for
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
 from ptcompile.operators.table import kind_named, templates_of
 from ptcompile.spec.objects import yaml_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 VERSION = 1
 """Version of the JSON form."""

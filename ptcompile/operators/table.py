@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ptcompile.kinds.model import Feature, GroupMark, Kind, KindContext, Operator, is_overridden
+from ptcompile.kinds.model import Feature, GroupMark, Kind, KindContext, Operator, QueueSystem, is_overridden
 from ptcompile.kinds.pods import ExpandedRole, Expansion, remember_first
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import as_string, kind_of
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators import OPERATORS as OPERATORS
 
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.diagnostics import Authority
-    from ptcompile.kinds.model import QueueSystem
     from ptcompile.kinds.status import Status
     from ptcompile.kinds.templates import Template
-    from ptcompile.kubernetes.unstructured import Json
 
 
 _UNKNOWN = Kind()

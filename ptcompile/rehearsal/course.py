@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.logs import PodLog
@@ -17,8 +17,6 @@ from ptcompile.simulator.faults import Fault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
-
     Sign = Literal["rounds", "file", "connections", "start", "time"]
     """How it was seen that all pods train: by the stand-in's rounds, by the file that the script creates, or by its
     connections; else faults count from the start, or from the moment when waiting for training ended.

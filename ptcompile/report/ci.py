@@ -14,6 +14,7 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from ptcompile._internal.about import SITE, __version__, page_address
+from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.report.layout import (
@@ -25,11 +26,6 @@ from ptcompile.report.layout import (
     sort_by_location,
     template_instead_of_file,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _GITHUB_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
 _SAFE_CHARACTERS = frozenset(" ,-/=")

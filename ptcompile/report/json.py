@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import get_args  # noqa: TID253 - no cold start reads it
+from typing import Any, get_args  # noqa: TID253 - no cold start reads it
 
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.diagnostics.terms import Authority, Severity, Stage
@@ -11,8 +11,6 @@ from ptcompile.report.layout import format_json, sort_by_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     Schema = dict[str, Any]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.about import SITE
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.checks.targets import room
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.pipeline import compile_document
@@ -22,7 +22,7 @@ from ptcompile.spec.training_job import Spec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
     Support = Literal["yes", "roughly", "no"]
     """`roughly`: it compiles, with a warning about how the operator interprets it."""

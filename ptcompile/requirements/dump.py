@@ -14,6 +14,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.hardware.nodes import levels_of
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -40,10 +41,6 @@ from ptcompile.requirements.node_pools import (
 from ptcompile.source import emitter
 from ptcompile.spec.objects import yaml_name
 from ptcompile.spec.reader import default_cluster
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 JsonDict = dict[str, Any]
 

@@ -10,19 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.kinds import other_kind, versions
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds.model import Operator, QueueSystem
 from ptcompile.kinds.references import needed_objects
 from ptcompile.kubernetes import unstructured
-from ptcompile.kubernetes.unstructured import (
-    as_mappings,
-    as_string,
-    kind_of,
-    nested_map,
-    object_name,
-)
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.kubernetes.versions import Version, parse_version
 from ptcompile.operators.queues.gangs import needed_groups
 from ptcompile.operators.table import (
@@ -38,11 +32,8 @@ from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.ir.job import Job
     from ptcompile.kubernetes.requests import GroupVersionKind
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 

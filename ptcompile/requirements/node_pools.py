@@ -9,14 +9,20 @@ from ptcompile.hardware.nodes import ARM, HOST, LEVELS, SPOT
 from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name, string_map, without_keys
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    nested_map,
+    object_name,
+    string_map,
+    without_keys,
+)
 from ptcompile.world.nodes import karpenter_group
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
     JsonDict = dict[str, Any]
 

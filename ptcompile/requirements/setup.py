@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic, has_error
-from ptcompile.kinds.model import Operator, is_overridden
+from ptcompile.kinds.model import Operator, QueueSystem, is_overridden
 from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.report.layout import join_escaped
 from ptcompile.requirements.jobs import (
@@ -31,7 +31,6 @@ from ptcompile.source import emitter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kinds.model import QueueSystem
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 

@@ -19,7 +19,7 @@ from ptcompile.api.inputs import File, Inputs, Item
 from ptcompile.api.lint import Report, lint_inputs
 from ptcompile.apiserver.crds import Definitions
 from ptcompile.diagnostics import Path, Span, has_error
-from ptcompile.kubernetes.index import DECIDING, Objects
+from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, Objects
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.server.workspace import FileSettings, NamedObject, Surroundings, WorkspaceFile, named_objects
 from ptcompile.source import documents as source
@@ -28,7 +28,6 @@ from ptcompile.source.documents import KeptDocuments, Source
 if TYPE_CHECKING:
     from ptcompile.compiler.pipeline import Compiled
     from ptcompile.explainer.page import ExplainPage
-    from ptcompile.kubernetes.index import ObjectIdentity
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.spec.cluster_profile import ClusterProfile
 

@@ -5,23 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import cast
+from ptcompile._internal.namedtuple import Any, cast
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
 from ptcompile.simulator.rendezvous import job_rendezvous, volume_sources
 from ptcompile.source.secrets.scanner import without_secrets
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 Masker = Callable[[str], str]
 

@@ -8,14 +8,7 @@ from ptcompile.kinds.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.kubernetes.amounts import is_accelerator
 from ptcompile.kubernetes.nodes import NodeGroup, fits
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import (
-    as_mapping,
-    as_mappings,
-    as_string,
-    kind_of,
-    nested_map,
-    object_name,
-)
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.report.layout import escape_unprintable, join_escaped, safe_text, shell_quote, table, with_label
 from ptcompile.simulator import kubelet
 from ptcompile.simulator.as_json import env_sources, mask_jobs, mask_pod, node_requirements
@@ -25,10 +18,6 @@ from ptcompile.simulator.pod import Pod, claim_text, device_claims, owner_of
 from ptcompile.simulator.rendezvous import JobRendezvous, job_rendezvous, volume_sources
 from ptcompile.simulator.world import World
 from ptcompile.source.secrets.names import MASK
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def differing_variables(run: list[Pod], base_pod: Pod) -> list[str]:

@@ -14,7 +14,7 @@ from ptcompile._internal.spelling import nearest
 from ptcompile.kinds.templates import find_headless_service
 from ptcompile.kubernetes.index import SERVICE, USER_SERVED, Objects, is_headless, selector
 from ptcompile.kubernetes.names import is_label
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, kind_of, nested_map, object_name
 from ptcompile.operators.table import KINDS
 from ptcompile.simulator.meeting import address_of, dns_names, jobs_of, pod_with_hostname
 from ptcompile.simulator.pod import Pod, WorkloadPods, hostname_stem
@@ -22,8 +22,6 @@ from ptcompile.simulator.pod import Pod, WorkloadPods, hostname_stem
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
-
-    from ptcompile.kubernetes.unstructured import Json
 
     MistakeName = Literal[
         "domain", "namespace", "renamed", "namespace of Service", "subdomain", "pod", "pod as Service", "spelling",

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.pods import Expansion
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import GENERATED, as_mapping, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import GENERATED, Json, as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.gangs import named_groups
 from ptcompile.operators.table import expand, kind_named
 from ptcompile.simulator.pod import WorkloadPods
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def failure_texts(manifest: Json, request: KindContext) -> tuple[str, ...]:

@@ -12,14 +12,13 @@ from ptcompile._internal.limits import Budget
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ContainerView, PodView, reference
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, as_text, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, as_text, nested_map
 from ptcompile.simulator.mounted import data_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.mounted import FindObject
 
 

@@ -10,12 +10,10 @@ from posixpath import normpath
 
 from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, as_string, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
     FindObject = Callable[[str, str], Json | None]
     """Returns the ConfigMap or Secret with a kind and a name in the pod's namespace."""
 

@@ -15,6 +15,7 @@ from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -31,7 +32,6 @@ from ptcompile.simulator.launchers.rendezvous import Rendezvous, pod_rendezvous
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.meeting import Gathering, Meeting
     from ptcompile.simulator.mounted import MountedFile
     from ptcompile.simulator.obstacles import Obstacle

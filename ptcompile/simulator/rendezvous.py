@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
 from ptcompile.simulator.launchers.rendezvous import KNOWN_IN_POD, Rendezvous
 from ptcompile.simulator.meeting import training_roles
 from ptcompile.simulator.obstacles import is_outside
 from ptcompile.simulator.pod import WorkloadPods
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 _LAUNCHERS_WITH_ENDPOINT = ("torchrun", "accelerate", "deepspeed")
 """Launchers whose pods join at the endpoint in their options (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from array import array
     from typing import Any
 
-    from ptcompile.kubernetes.versions import Version
     from ptcompile.source.json_reader import JsonValue
-    from ptcompile.source.nodes import Parsed
 
 
 NEWEST_KUBECTL = Versions().kubernetes

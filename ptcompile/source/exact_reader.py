@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.source.nodes import (
     MAX_DEPTH,
     MAX_DOCUMENT,
@@ -25,7 +25,6 @@ from ptcompile.source.scalars import key, resolve
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
 
 _CANNOT_START: dict[str, tuple[str, str]] = {

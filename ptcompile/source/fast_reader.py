@@ -17,13 +17,9 @@ from collections.abc import Callable, Iterator
 from importlib.machinery import ExtensionFileLoader, PathFinder
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
+from ptcompile._internal.namedtuple import Any
 from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Parsed, ReaderProblem
 from ptcompile.source.scalars import resolve
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 _EXTENSION = "ryaml._ryaml"
 _LARGE = 1 << 19

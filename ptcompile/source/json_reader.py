@@ -7,15 +7,11 @@ import re
 from functools import partial
 
 from ptcompile._internal.limits import limits
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.source.exact_reader import parse
 from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, ReaderProblem
 from ptcompile.source.scalars import through_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _whitespace = re.compile(r"[ \t\r\n]*")
 _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)

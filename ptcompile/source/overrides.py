@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, problem_at
 from ptcompile.kubernetes.unstructured import has, without_keys
 from ptcompile.source import documents as source, streams
 from ptcompile.source.documents import Document
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _ITEM_NAME_KEYS = ("name", "mountPath", "devicePath", "containerPort", "ip", "topologyKey", "key")
 """Keys that name an item of a list."""

@@ -17,7 +17,7 @@ from functools import cache
 from operator import itemgetter
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import NamedTuple, cast
+from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile._internal.schema_files import load
 from ptcompile.diagnostics import Path
 from ptcompile.spec.checks import CHECKS, as_text
@@ -25,8 +25,6 @@ from ptcompile.spec.objects import CLASSES, PlainObject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile._internal.schema_files import Schema
     from ptcompile.spec.cluster_profile import Accelerator, ClusterProfile, Fabric, TopologyLevel
     from ptcompile.spec.training_job import Spec

@@ -11,12 +11,8 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.emitter import RoundTripEmitter
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.source.scalars import needs_quotes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 Path = tuple[str | int, ...]
 

@@ -17,7 +17,15 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NAME, NodeGroup, Placement, PodNeeds, always, never, reaches
 from ptcompile.kubernetes.quantity import NANO
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.spec import devices
 from ptcompile.spec.objects import typed_amounts
 
@@ -25,7 +33,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Path
     from ptcompile.diagnostics.terms import Severity
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile, NodePool
 
 _ENDED = ("Succeeded", "Failed")

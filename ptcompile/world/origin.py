@@ -8,17 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.pods import FieldOrigin, Place
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import as_mapping, get, has
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mapping, get, has
 
 
 class WrittenPlace(NamedTuple):

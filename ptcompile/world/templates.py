@@ -10,13 +10,12 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.kubernetes.resources import count_accelerators
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, as_text, namespace_of, nested_map
-from ptcompile.shell.calls import no_files, shell_call
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, as_text, namespace_of, nested_map
+from ptcompile.shell.calls import ShellCall, no_files, shell_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.shell.calls import Files, ShellCall
+    from ptcompile.shell.calls import Files
     from ptcompile.shell.script import Script
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.mounted import FindObject

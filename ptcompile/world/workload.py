@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import cached_property
-from ptcompile._internal.namedtuple import NamedTuple, cast
+from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile.diagnostics import Path
-from ptcompile.kinds.model import Kind, is_overridden
+from ptcompile.kinds.model import Base, Kind, is_overridden
 from ptcompile.kubernetes.index import DATA_KINDS, WRITING_KINDS, Objects
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, get, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, get, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import RUNS_PODS, kind_named, templates_of
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal, TypeVar
+    from typing import Literal, TypeVar
 
-    from ptcompile.kinds.model import Base
     from ptcompile.kinds.pods import ContainerView, ExpandedRole, MadeObject
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.pod import Pod

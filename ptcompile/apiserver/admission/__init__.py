@@ -17,10 +17,7 @@ from ptcompile.apiserver.admission.quota import quota_problems
 from ptcompile.apiserver.admission.request import ClusterState, Request, requests_of
 from ptcompile.apiserver.defaulting.decoding import with_defaults
 from ptcompile.diagnostics import Problem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json
 
 __all__ = ["ClusterState", "admission_problems"]
 

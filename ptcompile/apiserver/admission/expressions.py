@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern, cached_property
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.admission.matching import namespace_labels
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
 from ptcompile.apiserver.cel import CelError, CostError, UncheckedError, evaluate, fresh_budget
 from ptcompile.apiserver.cel.values import ComputedFields
 from ptcompile.apiserver.defaulting.decoding import with_defaults
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.cel.values import StepBudget
-    from ptcompile.kubernetes.unstructured import Json
 
     Variables = dict[str, Any]
 

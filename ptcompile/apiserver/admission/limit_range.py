@@ -13,16 +13,14 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.resources import check_amounts
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.amounts import Quantities
-    from ptcompile.kubernetes.unstructured import Json
 
 _LIMIT_RANGE = ("v1", "LimitRange")
 _CLAIM = ("v1", "PersistentVolumeClaim")

@@ -12,11 +12,15 @@ from ptcompile.apiserver.admission.request import ClusterState, Request, is_name
 from ptcompile.apiserver.kinds import BUILT_IN, other_kind
 from ptcompile.apiserver.validation.metadata import selector_keys
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, namespace_of, nested_map, object_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    namespace_of,
+    nested_map,
+    object_name,
+)
 
 _NAMESPACE = ("v1", "Namespace")
 _NAME_LABEL = "kubernetes.io/metadata.name"

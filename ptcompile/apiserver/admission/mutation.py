@@ -16,6 +16,7 @@ from ptcompile.apiserver.defaulting.decoding import copy_without_nulls, with_def
 from ptcompile.apiserver.defaulting.fields import child, children, fill_absent, fill_empty, new_child
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mappings,
     as_string,
     kind_of,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.apiserver.defaulting.fields import ObjectFields
-    from ptcompile.kubernetes.unstructured import Json
 
     MutatingPlugin = Callable[[ObjectFields, ClusterState], ObjectFields]
     """Changes a new object in place and returns it; the second argument has the objects of the cluster."""

@@ -7,16 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 

@@ -16,12 +16,11 @@ from ptcompile.apiserver.defaulting.decoding import copy_without_nulls
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.apiserver.stored import new_values
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
 
 _LIMIT_RANGE = ("v1", "LimitRange")
 

@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.apiserver.admission.expressions import PolicyInput, failures, request_names
+from ptcompile.apiserver.admission.expressions import Failure, PolicyInput, failures, request_names
 from ptcompile.apiserver.admission.matching import Decision, matches
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced
 from ptcompile.apiserver.cel import fresh_budget
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_string, as_strings, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, namespace_of, nested_map, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.apiserver.admission.expressions import Failure, Variables
+    from ptcompile.apiserver.admission.expressions import Variables
     from ptcompile.diagnostics.terms import Authority, Severity
-    from ptcompile.kubernetes.unstructured import Json
 
 _API = "admissionregistration.k8s.io/v1"
 _POLICY = (_API, "ValidatingAdmissionPolicy")

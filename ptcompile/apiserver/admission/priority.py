@@ -12,11 +12,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Problem
-from ptcompile.kubernetes.unstructured import as_int, as_string, object_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_int, as_string, object_name
 
 _KIND = ("scheduling.k8s.io/v1", "PriorityClass")
 _HIGHEST_OF_USERS = 10**9

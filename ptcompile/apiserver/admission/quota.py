@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -26,9 +27,7 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.amounts import Quantities
-    from ptcompile.kubernetes.unstructured import Json
 
 _QUOTA = ("v1", "ResourceQuota")
 _ONE = Quantity(NANO)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure import structure_violations
 from ptcompile.apiserver.validation import built_in_problems
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS, pods_of
 from ptcompile.kubernetes.index import CLUSTER_WIDE, objects as as_objects, with_existing
-from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import (
     GENERATED,
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -28,13 +29,9 @@ from ptcompile.operators.table import RUNS_PODS, expand, kind_named, templates_o
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.diagnostics import Path
     from ptcompile.diagnostics.terms import Stage
-    from ptcompile.kubernetes.requests import GroupVersionKind
-    from ptcompile.kubernetes.unstructured import Json
 
 
 _POLICY_STEPS = 3_000_000

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.cel import values
 from ptcompile.apiserver.cel.declarations import Overload, overloads
 from ptcompile.apiserver.cel.evaluation import unescape
@@ -39,8 +39,6 @@ from ptcompile.apiserver.goregex import is_invalid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.cel.syntax import Expression
     from ptcompile.apiserver.cel.types import Substitutions
 

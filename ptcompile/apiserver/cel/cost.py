@@ -11,21 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.cel.evaluation import unescape
 from ptcompile.apiserver.cel.syntax import CelSyntaxError, parse
 from ptcompile.apiserver.cel.values import type_named
 from ptcompile.apiserver.crds.schema import schemas_of
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.cel.syntax import Expression as Tree
-    from ptcompile.kubernetes.unstructured import Json
 
     CostSchema = Json
     TypeBindings = Json

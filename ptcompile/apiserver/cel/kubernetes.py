@@ -11,15 +11,13 @@ import re
 from collections.abc import Callable
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.cel.values import ABSENT, CelError, Optional, spend, to_timestamp
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import Quantity, is_quantity, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.cel.values import StepBudget
 
     Overloads = dict[tuple[type, ...] | int, Callable[..., Any]]

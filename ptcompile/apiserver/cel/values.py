@@ -10,13 +10,11 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.cel.syntax import Uint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     StepBudget = list[int]
     """Remaining steps, as the only item."""
 

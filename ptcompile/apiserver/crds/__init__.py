@@ -16,7 +16,7 @@ from ptcompile.apiserver.kinds import SHIPPED_GROUPS, known_version
 from ptcompile.apiserver.structure import is_outside, rejected_paths, without_status
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
 from ptcompile.apiserver.structure.json_schema import JsonSchema, json_schema_problems
-from ptcompile.apiserver.structure.violations import to_problem
+from ptcompile.apiserver.structure.violations import ValueCheck, to_problem
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.versions import Version
@@ -24,7 +24,6 @@ from ptcompile.kubernetes.versions import Version
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.apiserver.kinds import Schema
-    from ptcompile.apiserver.structure.violations import ValueCheck
     from ptcompile.kubernetes.unstructured import Json
 
 

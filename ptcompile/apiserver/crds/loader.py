@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.limits import limits
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.crds import Definition, Definitions
 from ptcompile.apiserver.crds.schema import rejection_reason
 from ptcompile.apiserver.evaluations import Evaluations
@@ -16,16 +17,9 @@ from ptcompile.apiserver.goregex import UntrustedPattern
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.structure.keywords import LOGIC_KEYWORDS
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 from ptcompile.source import documents as source
 from ptcompile.source.streams import objects_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _KEPT_KEYWORDS = (
     "default",

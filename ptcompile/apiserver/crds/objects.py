@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.apiserver.crds import definition_problems, shipped_definition
+from ptcompile.apiserver.crds import Definition, definition_problems, shipped_definition
 from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.structure import is_outside
 from ptcompile.apiserver.structure.json_schema import JsonSchema
@@ -12,7 +12,7 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.apiserver.validation.values import why_not_kind, why_not_path_segment
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.operators.table import kind_named
 
@@ -20,9 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.apiserver.crds import Definition
     from ptcompile.apiserver.evaluations import Evaluations
-    from ptcompile.diagnostics import Path
     from ptcompile.kinds.model import Kind, KindContext
     from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
     from ptcompile.kubernetes.unstructured import Json

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver import evaluations
 from ptcompile.apiserver.cel import STEPS_PER_CALL_MAX, evaluate, fresh_budget
 from ptcompile.apiserver.cel.library import UncheckedError
@@ -19,8 +19,6 @@ from ptcompile.diagnostics import Path, Problem, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.cel.values import StepBudget
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.kinds.model import Kind

@@ -18,13 +18,11 @@ from ptcompile.apiserver.structure.checks import SchemaScope, definition_check
 from ptcompile.apiserver.structure.violations import to_problem, type_mismatch
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
     SchemaObject = Json
 

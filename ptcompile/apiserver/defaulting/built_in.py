@@ -18,12 +18,11 @@ from ptcompile.apiserver.defaulting.pods import (
     default_volume,
 )
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.kubernetes.unstructured import Json, string_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.apiserver.defaulting.fields import ObjectFields
-    from ptcompile.kubernetes.unstructured import Json
 
 DEFAULT_SERVER = ApiServer()
 

@@ -13,7 +13,7 @@ from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, is_built_in, other_kind, resolve
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import Json, kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.crds import Definition, Definitions
     from ptcompile.apiserver.kinds import Schema
-    from ptcompile.kubernetes.unstructured import Json
 
 
 _POINTERS = frozenset(

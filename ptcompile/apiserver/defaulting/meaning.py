@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS
 from ptcompile.apiserver.defaulting.pods import (
     VOLUME_DEFAULTS,
@@ -19,14 +20,8 @@ from ptcompile.apiserver.defaulting.pods import (
     default_pull_policy,
 )
 from ptcompile.kinds.model import NO_DEFAULTS, KeyPath, KindDefaults
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.operators.table import OPERATORS, kind_named
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 _EMPTY_MEANS_ABSENT = frozenset(
     {

@@ -12,7 +12,7 @@ from functools import cache
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node, definition_check
-from ptcompile.apiserver.structure.violations import Release, SchemaViolation, Violations, to_problem
+from ptcompile.apiserver.structure.violations import Release, SchemaViolation, ValueCheck, Violations, to_problem
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.versions import Versions
 
@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.apiserver.structure.violations import ValueCheck
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Switches
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.limits import limits
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import CORE, as_tuple, resolve
 from ptcompile.apiserver.structure import scalars
@@ -27,6 +27,7 @@ from ptcompile.apiserver.structure.violations import (
     KnownFields,
     Release,
     SchemaViolation,
+    ValueCheck,
     Violations,
     bare_unknown_field,
     field_of_other_release,
@@ -44,10 +45,7 @@ from ptcompile.kubernetes.versions import Version, Versions, is_switched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.kinds import Schema
-    from ptcompile.apiserver.structure.violations import ValueCheck
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Switches
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.structure.scalars import check_base64, check_crd_time
-from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value
+from ptcompile.apiserver.structure.violations import SchemaViolation, ValueCheck, Violations, format_value
 from ptcompile.kubernetes.names import is_dns_label, is_dns_subdomain
 from ptcompile.kubernetes.versions import Version
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.apiserver.structure.violations import ValueCheck
 
 FormatCheck = Callable[[str], bool]
 

@@ -10,7 +10,13 @@ from collections.abc import Callable, Sequence
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError, current_evaluations
 from ptcompile.apiserver.structure.scalars import integer_value
-from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value, type_mismatch
+from ptcompile.apiserver.structure.violations import (
+    SchemaViolation,
+    ValueCheck,
+    Violations,
+    format_value,
+    type_mismatch,
+)
 from ptcompile.diagnostics.fixes import fix_spelling
 from ptcompile.kubernetes.versions import Version
 
@@ -20,7 +26,6 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.logic import Validates
-    from ptcompile.apiserver.structure.violations import ValueCheck
     from ptcompile.kubernetes.unstructured import Json
 
 

@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.apiserver.structure.scalars import integer_value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json
 
 Validates = Callable[["Any", Evaluations], bool]
 

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern, bounded_cache
-from ptcompile.apiserver.structure.violations import SchemaViolation, Violations, format_value, type_mismatch
+from ptcompile.apiserver.structure.violations import (
+    SchemaViolation,
+    ValueCheck,
+    Violations,
+    format_value,
+    type_mismatch,
+)
 from ptcompile.diagnostics.fixes import QUOTES, fix_quantity
 from ptcompile.kubernetes.quantity import is_quantity as valid_quantity
 
@@ -12,7 +18,6 @@ if TYPE_CHECKING:
     import re
     from typing import Any
 
-    from ptcompile.apiserver.structure.violations import ValueCheck
 
 INT_RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 

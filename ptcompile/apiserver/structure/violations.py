@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest
 from ptcompile.apiserver.kinds import as_tuple
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, problem_at
 from ptcompile.diagnostics.fixes import FixTemplate, fix_key, fix_type
-from ptcompile.kubernetes.versions import is_switched, stage_in
+from ptcompile.kubernetes.versions import Version, is_switched, stage_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.apiserver.structure.checks import SchemaScope
     from ptcompile.diagnostics.terms import Severity, Stage
     from ptcompile.kubernetes.unstructured import Json
-    from ptcompile.kubernetes.versions import Switches, Version
+    from ptcompile.kubernetes.versions import Switches
 
     FieldsOf = Callable[[Schema, SchemaScope], tuple[Json, SchemaScope]]
     """Returns the fields of a schema node and their scope, following references, list items and map values."""

@@ -22,14 +22,13 @@ from ptcompile.apiserver.validation.values import why_not_kind
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.apiserver.cel.checker import Environment, FieldTypes
-    from ptcompile.kubernetes.unstructured import Json
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _PATCHES: dict[str, tuple[str, CelType]] = {

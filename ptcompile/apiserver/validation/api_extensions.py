@@ -6,6 +6,7 @@ schemas, `validation.crd_schemas` their defaults and CEL rules, `validation.upda
 
 from __future__ import annotations
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.cel.cost import crd_cost_problems
 from ptcompile.apiserver.crds.schema import crd_schema_problems
 from ptcompile.apiserver.validation import field_errors as f
@@ -18,13 +19,7 @@ from ptcompile.apiserver.validation.values import why_not_kind
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map
 
 _SCOPES = ("Cluster", "Namespaced")
 _STRATEGIES = ("None", "Webhook")

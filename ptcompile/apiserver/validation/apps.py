@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_labels, check_selector
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
@@ -11,14 +12,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 _PROGRESS_SECONDS = 600
 """Default of `progressDeadlineSeconds`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import why_not_cidr
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key, why_not_value
@@ -15,15 +16,8 @@ from ptcompile.apiserver.validation.values import PORT_MAX
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 
 def check_lease(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

@@ -7,20 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.field_errors import forbidden_change, immutable
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 DATA_MAX = 1024 * 1024
 """Maximum number of bytes in all values of a ConfigMap or Secret."""

@@ -19,13 +19,11 @@ from ptcompile.apiserver.validation.values import check_port_number, check_port_
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.kubernetes.unstructured import Json, as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
     ContainerCheck = Callable[[Any, Path, Json, PodContext], None]
 

@@ -7,11 +7,7 @@ from collections.abc import Callable, Iterator
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.requests import ApiServer, Update
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json
 
 UpdateValidator = Callable[[Update], Iterator[Problem]]
 

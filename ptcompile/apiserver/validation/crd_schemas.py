@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.cel.checker import CelTypeError, Environment, type_of
 from ptcompile.apiserver.cel.environments import rule_environment
 from ptcompile.apiserver.cel.syntax import CelLimitError
@@ -22,14 +22,10 @@ from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.kubernetes.unstructured import Json, as_mapping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
     CustomSchema = Json
 
 _USES_OLD = Pattern(r"\boldSelf\b")

@@ -6,12 +6,7 @@ from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.apps import check_counts, check_template
 from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 SCHEDULE_FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
     ("minute", 0, 59, {}),

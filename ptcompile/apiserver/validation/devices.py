@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.cel.cost import SELECTOR_LIMIT, device_selector_cost
 from ptcompile.apiserver.cel.environments import why_invalid_device_expression
 from ptcompile.apiserver.validation import field_errors as f
@@ -11,14 +12,7 @@ from ptcompile.apiserver.validation.values import check_driver_name
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, nested_map
 
 _LIST_ITEMS_MAX = 32
 _ALTERNATIVES_MAX = 8

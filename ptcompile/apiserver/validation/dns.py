@@ -6,16 +6,13 @@ Source: docs/facts/api-server.md#scheduling-and-the-pod 151 to 156, 161, Kuberne
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_strings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 POLICIES = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _SERVERS_MAX = 3

@@ -7,18 +7,12 @@ from __future__ import annotations
 
 import math
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map
 
 _PRECEDENCE_DEFAULT = 1000
 _PRECEDENCE_MAX = 10_000

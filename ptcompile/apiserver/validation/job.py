@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.field_errors import RECREATE_HELP, immutable
 from ptcompile.apiserver.validation.metadata import check_labels, check_selector, generated_name, why_not_key
@@ -21,17 +22,9 @@ from ptcompile.apiserver.validation.pod_groups import check_job_scheduling
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer
+from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 _PARALLELISM_MAX = 100_000
 _MANY_COMPLETIONS = 100_000

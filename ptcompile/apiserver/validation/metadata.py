@@ -10,14 +10,13 @@ from ptcompile.apiserver.validation.field_errors import forbidden_change, immuta
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.kubernetes.requests import ApiServer
-    from ptcompile.kubernetes.unstructured import Json
 
 
 ANNOTATIONS_MAX = 256 * 1024

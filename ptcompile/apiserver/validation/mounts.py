@@ -7,17 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 _BIND_OPTIONS = ("nodev", "noexec", "nosuid")
 _PROPAGATION_MODES = ("Bidirectional", "HostToContainer", "None")

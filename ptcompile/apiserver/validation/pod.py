@@ -35,15 +35,12 @@ from ptcompile.apiserver.validation.values import check_host_ports
 from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
 
     PodFieldCheck = Callable[[Any, Path, PodContext], None]
 

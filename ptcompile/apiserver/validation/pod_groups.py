@@ -11,14 +11,13 @@ from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.kubernetes.requests import ApiServer
-    from ptcompile.kubernetes.unstructured import Json
 
 _CLAIMS_MAX = 4
 _TEMPLATES_MAX = 8

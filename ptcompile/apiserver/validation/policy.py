@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector, why_not_key
 from ptcompile.apiserver.validation.resources import why_not_resource
@@ -12,13 +13,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.resources import is_native_resource
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 
 def check_disruption_budget(manifest: Json, context: ApiServer, problems: f.Problems) -> None:

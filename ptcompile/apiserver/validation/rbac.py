@@ -7,11 +7,7 @@ from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _RBAC_GROUP = "rbac.authorization.k8s.io"
 _SUBJECT_GROUPS = {"ServiceAccount": "", "User": _RBAC_GROUP, "Group": _RBAC_GROUP}

@@ -6,6 +6,7 @@ Source: docs/facts/api-server.md#resources-and-quantities 47 to 63, Kubernetes 1
 from __future__ import annotations
 
 from ptcompile._internal.lazy import bounded_cache
+from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
@@ -16,13 +17,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.amounts import container_requests, quantities_of, sum_containers
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource, never_shared
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 _CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 _HUGE = HUGE_PAGES

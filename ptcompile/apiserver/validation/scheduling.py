@@ -5,6 +5,7 @@ Source: docs/facts/api-server.md#scheduling-and-the-pod 121 to 145, 157, Kuberne
 
 from __future__ import annotations
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import (
@@ -20,14 +21,7 @@ from ptcompile.apiserver.validation.metadata import (
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

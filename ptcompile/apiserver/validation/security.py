@@ -6,19 +6,14 @@ Source: docs/facts/api-server.md#probes-lifecycle-and-security 113 to 120, Kuber
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.mounts import why_not_relative
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 ID_MAX = 2**31 - 1
 _is_sysctl = Pattern(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?").fullmatch

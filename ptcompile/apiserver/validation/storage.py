@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.metadata import why_not_key
@@ -14,16 +15,8 @@ from ptcompile.apiserver.validation.volumes import check_csi, check_one_source
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, as_strings, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map
 
 _SOURCES = [
     "hostPath",

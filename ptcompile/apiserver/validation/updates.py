@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.schema_files import load
-from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition, transition_problems
+from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition, Definitions, transition_problems
 from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
 from ptcompile.apiserver.kinds import CUSTOM, is_built_in
@@ -21,17 +21,15 @@ from ptcompile.apiserver.validation.field_errors import (
     quote_value,
 )
 from ptcompile.diagnostics import Path, Problem, problem_at
-from ptcompile.kubernetes.unstructured import get, kind_of
+from ptcompile.kubernetes.unstructured import Json, get, kind_of
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.apiserver.crds import Definitions
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
 
 
 _ITEM_KEYS = ("name", "manager")

@@ -8,19 +8,14 @@ from __future__ import annotations
 import marshal
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.names import why_not_port_name
 from ptcompile.kubernetes.requests import ApiServer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json
 
 _PERCENT = Pattern(r"[0-9]+%").fullmatch
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.defaulting.built_in import DEFAULT_SERVER, drops_source
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import is_dropped
@@ -12,16 +13,8 @@ from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 

@@ -16,13 +16,11 @@ from ptcompile.apiserver.validation.values import check_driver_name, check_token
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
     VolumeSourceCheck = Callable[[Json, Path, PodContext], None]
 

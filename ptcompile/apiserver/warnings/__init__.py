@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ptcompile.apiserver.kinds import CUSTOM, is_built_in
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
-    from ptcompile.kubernetes.unstructured import Json
 
     Table = Mapping[str, Callable[[Json, ApiServer], Iterator[Problem]]]
 

@@ -16,12 +16,7 @@ from ptcompile.apiserver.warnings.header import repeated, warning
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
-from ptcompile.kubernetes.unstructured import nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _OWNERS_TEXT = (
     "contains duplicate entries; API server dedups owner references in 1.20+, and may reject such requests as early "

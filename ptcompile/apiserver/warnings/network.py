@@ -17,11 +17,7 @@ from ptcompile.apiserver.warnings.addresses import (
 from ptcompile.apiserver.warnings.header import deprecated, ignored
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints"
 _TOPOLOGY_MODE = "service.kubernetes.io/topology-mode"

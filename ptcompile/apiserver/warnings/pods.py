@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.addresses import ip_warnings
 from ptcompile.apiserver.warnings.header import deprecated, ignored, repeated, warning
@@ -15,13 +16,7 @@ from ptcompile.apiserver.warnings.volumes import fractional_warnings, volume_war
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 DEPRECATED_NODE_LABELS = {
     "beta.kubernetes.io/arch": 'deprecated since v1.14; use "kubernetes.io/arch" instead',

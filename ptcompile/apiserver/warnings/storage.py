@@ -14,11 +14,7 @@ from ptcompile.apiserver.warnings.pods import deprecated_label_text, node_label_
 from ptcompile.apiserver.warnings.volumes import claim_warnings, removed_volume_warnings
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 _RECYCLE = "The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning."

@@ -13,13 +13,11 @@ from ptcompile.apiserver.warnings.header import deprecated, repeated, warning
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
     VolumePath = tuple[str, str, Path]
     """A path in a volume, the source it comes from ("" in a volume of one source), and its path in the manifest."""

@@ -15,11 +15,7 @@ from ptcompile.apiserver.warnings.pods import pod_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _IN_POD_NAMES = "Pod names and hostnames"
 _KINDS_THAT_NAME_PODS = frozenset({"CronJob", "Deployment", "Job", "ReplicaSet", "ReplicationController"})

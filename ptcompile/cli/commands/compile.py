@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
@@ -30,7 +30,6 @@ from ptcompile.source.emitter import emit_all
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
 
     from ptcompile.api.inputs import Inputs
     from ptcompile.diagnostics.selection import Selection

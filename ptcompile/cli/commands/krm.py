@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile
 from ptcompile.api.inputs import Inputs, read_file, text_problems
 from ptcompile.cli import files
-from ptcompile.cli.config import load
+from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import Parser, add_cluster, add_output_format, add_target, check_target
 from ptcompile.cli.reporter import Findings
@@ -34,9 +34,6 @@ from ptcompile.source.emitter import emit, emit_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.cli.config import Config
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     Json = Mapping[str, Any]

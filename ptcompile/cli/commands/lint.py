@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
@@ -20,7 +20,7 @@ from ptcompile.report.layout import format_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from ptcompile.api.fix import Fixed
     from ptcompile.api.lint import Report

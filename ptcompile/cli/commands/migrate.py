@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
 from ptcompile.cli.config import Nearest
@@ -23,8 +23,6 @@ from ptcompile.kubernetes.index import Objects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.api.compile import Result
     from ptcompile.api.import_manifests import Imported
     from ptcompile.converter.report import ConvertedFile

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 
 from ptcompile.api import simulate
-from ptcompile.api.inputs import read_beside
+from ptcompile.api.inputs import Inputs, read_beside
 from ptcompile.cli import config, files, overrides, presentation
-from ptcompile.cli.files import UsageError
+from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
 from ptcompile.cli.options import (
     ALL,
@@ -24,8 +24,6 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.api.inputs import Inputs
-    from ptcompile.cli.files import InputFile
     from ptcompile.simulator.pod import Pod
     from ptcompile.simulator.world import World
 

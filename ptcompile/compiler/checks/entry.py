@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.frontend.errors import invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, shorten
@@ -25,8 +25,6 @@ from ptcompile.spec.objects import yaml_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.training_job import JobSpec
 
 

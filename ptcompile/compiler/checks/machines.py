@@ -21,6 +21,8 @@ from ptcompile.hardware.machines import (
     DISKS,
     EKS_ROOT_LEFT,
     Ask,
+    Machines,
+    Misfit,
     find_shared_machine,
     misfits,
     parse_nano as nano,
@@ -34,7 +36,6 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.hardware.machines import Ask, Machines, Misfit
     from ptcompile.spec.base import Resources
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import JobSpec

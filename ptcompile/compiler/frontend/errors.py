@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import closest_match, distance
 from ptcompile.compiler.frontend import aliases
@@ -21,14 +21,7 @@ from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mapping, get
-from ptcompile.spec.reader import SPEC_FILE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.spec.reader import Block, SpecViolation
-
+from ptcompile.spec.reader import SPEC_FILE, Block, SpecViolation
 
 _CONTAINERS = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ptcompile._internal.namedtuple import cast
+from ptcompile._internal.namedtuple import Any, cast
 from ptcompile.compiler.frontend.parts import SpecParts, lower_resources, parts_of
 from ptcompile.diagnostics import Path
 from ptcompile.ir import job as ir, pods
@@ -14,8 +14,6 @@ from ptcompile.spec.pod_fields import POD_FIELDS, PodField
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import (
         Elastic,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.ir import pods
 from ptcompile.kubernetes import quantity
@@ -14,8 +14,6 @@ from ptcompile.spec.objects import AuxiliaryRole, typed_nullable_amounts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.base import Resources
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import JobSpec, PodFields, Spec

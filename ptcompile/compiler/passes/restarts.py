@@ -6,12 +6,8 @@ as without rules (Kubernetes 1.35, docs/facts/gangs.md#restarts-in-place). The u
 
 from __future__ import annotations
 
-from ptcompile.ir.job import Context, Job, Role
+from ptcompile.ir.job import Context, Job, RestartRule, Role
 from ptcompile.ir.pods import Container
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.ir.job import RestartRule
 
 
 def restarts(job: Job, context: Context) -> Job:

@@ -9,12 +9,11 @@ from ptcompile.graph.svg_elements import escape
 from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, QuotaShare
 from ptcompile.kubernetes.index import with_existing
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
 from ptcompile.operators.table import modeled_queue_system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 _WIDTH = 1000

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kinds.model import Conversion, Feature, Install, Kind, KindContext, Operator, RendezvousSettings
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kinds.model import (
+    Conversion,
+    Feature,
+    Install,
+    Kind,
+    KindContext,
+    KindDefaults,
+    LostPod,
+    Operator,
+    RendezvousSettings,
+    Retry,
+)
+from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 from ptcompile.operators.queues.queue_systems import PARTIAL_ADMISSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
-    from ptcompile.kinds.model import KindDefaults, LostPod, Retry
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
-    from ptcompile.kubernetes.unstructured import Json
 
 
 class BatchJob(Kind):

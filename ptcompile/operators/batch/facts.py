@@ -6,6 +6,7 @@ completionTime is set only on success.
 
 from __future__ import annotations
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.defaulting.built_in import default_job_spec
 from ptcompile.kinds.model import NO_DEFAULTS, KindDefaults
 from ptcompile.kinds.status import (
@@ -17,14 +18,8 @@ from ptcompile.kinds.status import (
     true_conditions,
     type_condition,
 )
-from ptcompile.kubernetes.unstructured import as_int, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_int, nested_map
 from ptcompile.operators.queues.queue_systems import queued_status
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def _default(job: Json, field: str) -> Any:

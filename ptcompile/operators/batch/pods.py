@@ -16,6 +16,7 @@ from ptcompile.kinds.templates import (
     restarts_by_rule,
 )
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -28,8 +29,6 @@ from ptcompile.kubernetes.unstructured import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
-
-    from ptcompile.kubernetes.unstructured import Json
 
 
 _INDEX_ENV = templates.env_from_field("JOB_COMPLETION_INDEX", f"metadata.labels['{templates.COMPLETION_INDEX}']")

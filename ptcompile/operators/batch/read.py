@@ -16,12 +16,7 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map, object_name
 
 _SERVICE = ("v1", "Service")
 _JOB_LABEL = "batch.kubernetes.io/job-name"

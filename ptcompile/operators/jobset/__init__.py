@@ -11,24 +11,25 @@ from ptcompile.kinds.model import (
     JobTemplates,
     Kind,
     KindContext,
+    KindDefaults,
+    LostPod,
     Operator,
     RendezvousSettings,
+    Retry,
+    StartOrder,
 )
-from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
-    from ptcompile.kinds.model import KindDefaults, LostPod, Retry, StartOrder
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
-    from ptcompile.kubernetes.requests import ApiServer
-    from ptcompile.kubernetes.unstructured import Json
 
 
 NO_RESTART = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.validation import field_errors as f
@@ -30,15 +31,9 @@ from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset import gates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def jobset_rules(manifest: Json) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from ptcompile.kinds.status import (
     true_conditions,
     type_condition,
 )
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 from ptcompile.operators.batch.facts import (
     default_backoff_limit,
     default_completions,
@@ -20,11 +20,6 @@ from ptcompile.operators.batch.facts import (
     default_replacement_policy,
 )
 from ptcompile.operators.queues.queue_systems import queued_status
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _CHILD = ("replicatedJobs", "*", "template", "spec")
 

@@ -7,17 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.webhooks import ProblemFactory, webhook_rejection
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 from ptcompile.kubernetes.versions import Versions, is_switched, stage_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 _MAX_INT32 = 2**31 - 1
 _REPLICAS_MAX = 1024

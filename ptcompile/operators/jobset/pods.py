@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, unreadable_names
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mapping,
     as_mappings,
@@ -27,13 +29,6 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.operators.batch import pods as batch_pods
 from ptcompile.operators.batch.pods import PodBuilder, describe_spec_failures as of_job, job_summary, pod_count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _PREFIX = "jobset.sigs.k8s.io/"
 PREFIX = "alpha.jobset.sigs.k8s.io/"

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import Feature, GangSystem, Install, Operator, QueueSystem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class KAI(Operator):

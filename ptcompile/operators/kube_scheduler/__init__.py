@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import Feature, GangSystem, GroupMark, Install, Kind, Operator
 
 _MARK = GroupMark(
@@ -11,10 +12,6 @@ _MARK = GroupMark(
     ("spec", "schedulingGroup", "podGroupName"),
     ("schedulingPolicy", "gang", "minCount"),
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class PodGroup(Kind):

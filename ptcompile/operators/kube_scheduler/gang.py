@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds.model import GangSystem
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.kubernetes.versions import is_on
+from ptcompile.kubernetes.versions import Version, is_on
 from ptcompile.operators.queues.queues import level_of, topology_system
 from ptcompile.operators.shared.emitting import (
     SPEC,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
-    from ptcompile.kubernetes.versions import Version
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kinds.model import Feature, Foreign, Install, Kind, KindContext, Operator
+from ptcompile.kinds.model import Feature, Foreign, Install, Kind, KindContext, Operator, QueueSystem, RuleHelp
 from ptcompile.kubernetes.requests import Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
-    from ptcompile.kinds.model import QueueSystem, RuleHelp
     from ptcompile.kubernetes.unstructured import Json
 
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
 from ptcompile.operators.kueue.queues import PREFIX
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
 
 GATES = f"{PREFIX}admission-gated-by"
 _PATH: Path = ("metadata", "annotations", GATES)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.source import documents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
     JsonDict = dict[str, Any]
 

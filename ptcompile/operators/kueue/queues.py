@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ptcompile.kinds.model import QueueSystem
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import string_map
+from ptcompile.kubernetes.unstructured import Json, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import (
     KUEUE_QUEUE,
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
-    from ptcompile.kubernetes.requests import GroupVersionKind
-    from ptcompile.kubernetes.unstructured import Json
 
 
 _OFF_SINCE = (0, 19)

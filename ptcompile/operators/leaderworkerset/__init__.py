@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.kinds.model import Install, Kind, KindContext, Operator, RendezvousSettings
+from ptcompile.kinds.model import Install, Kind, KindContext, LostPod, Operator, RendezvousSettings, StartOrder
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
-    from ptcompile.kinds.model import LostPod, StartOrder
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer

@@ -7,21 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import child_rejection, webhook_rejection
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 from ptcompile.operators.leaderworkerset.pods import pod_templates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
 
 _rejection = webhook_rejection("lws")
 _SUBGROUPS = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"

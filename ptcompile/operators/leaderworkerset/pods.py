@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import LostPod, StartOrder
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -21,12 +23,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 _PREFIX = "leaderworkerset.sigs.k8s.io/"
 _LEADER = "LWS_LEADER_ADDRESS"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.kinds.model import Install, Kind, KindContext, Operator
+from ptcompile.kinds.model import Install, Kind, KindContext, KindDefaults, LostPod, Operator
 from ptcompile.operators.pod import POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
-    from ptcompile.kinds.model import KindDefaults, LostPod
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import controller_failure, quote_names
@@ -11,15 +12,8 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, nested_map, object_name
 from ptcompile.operators.mpijob.pods import DEFAULT_REPLICAS, pod_templates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _SPECS: Path = ("spec", "mpiReplicaSpecs")
 _RESTART_POLICIES = ("Never", "OnFailure")

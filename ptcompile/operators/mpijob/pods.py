@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, KindDefaults, LostPod
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS, ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.kinds.templates import Template, limit_sentences
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mapping,
     as_mappings,
@@ -19,13 +21,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 DEFAULTS = KindDefaults(
     {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.kinds.model import Kind, KindContext, Operator, RendezvousSettings
+from ptcompile.kinds.model import Kind, KindContext, LostPod, Operator, RendezvousSettings, Retry, StartOrder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.ir.job import Target
-    from ptcompile.kinds.model import LostPod, Retry, StartOrder
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status

@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kinds.status import Following, Status, field_condition, true_conditions
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 
 FOLLOWING = Following(
     plural="pods",

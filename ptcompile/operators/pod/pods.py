@@ -23,11 +23,7 @@ from ptcompile.kinds.templates import (
     restart_sentences,
     restarts_by_rule,
 )
-from ptcompile.kubernetes.unstructured import as_int, as_string, namespace_of, nested_map, object_name, string_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_int, as_string, namespace_of, nested_map, object_name, string_map
 
 
 def expand(manifest: Json, request: KindContext) -> Expansion:

@@ -11,10 +11,13 @@ from ptcompile.kinds.model import (
     Install,
     Kind,
     KindContext,
+    KindDefaults,
     LaunchFields,
     LeftBehind,
+    LostPod,
     Operator,
     RendezvousSettings,
+    Retry,
 )
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
@@ -22,7 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
-    from ptcompile.kinds.model import KindDefaults, LostPod, Retry
     from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_finalizers
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
@@ -19,14 +20,8 @@ from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.pytorchjob.pods import pod_templates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def pytorch_job_rules(manifest: Json) -> Iterator[Problem]:

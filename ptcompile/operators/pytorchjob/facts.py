@@ -15,13 +15,8 @@ from ptcompile.kinds.status import (
     true_conditions,
     type_condition,
 )
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.operators.queues.queue_systems import queued_status
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 DEFAULTS = KindDefaults(
     {

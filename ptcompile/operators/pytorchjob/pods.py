@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts
 from ptcompile.kinds.templates import Template, limit_sentences
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mapping,
     as_mappings,
@@ -21,13 +23,6 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.queues.queue_systems import first_pods_of_roles
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 CONTAINER = "pytorch"
 PORT_NAME = "pytorchjob-port"

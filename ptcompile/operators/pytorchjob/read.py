@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
@@ -15,13 +16,7 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 
 _PORT = 23456
 _NO_TIMEOUTS: dict[str, str | None] = {"timeout": None, "join_timeout": None}

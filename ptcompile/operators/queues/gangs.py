@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
 from ptcompile.operators.table import GROUP_MARKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.kinds.model import GroupMark
     from ptcompile.kubernetes.index import Objects
-    from ptcompile.kubernetes.unstructured import Json
 
 
 class NamedGroup(NamedTuple):

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.pods import ExpandedRole, Shares
     from ptcompile.kinds.status import Status
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 

@@ -9,20 +9,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import controller_failure, webhook_rejection
 from ptcompile.diagnostics import Edit, Fix, Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_string, nested_map
 from ptcompile.operators.ray.pods import RayGroup, cluster_of, groups_of, pod_templates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 _rejection = webhook_rejection("kuberay")
 _LONGEST_NAMES = {"RayCluster": 53, "RayJob": 47, "RayService": 47}

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from shlex import quote
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kinds import templates
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
@@ -17,6 +17,7 @@ from ptcompile.kinds.templates import Template, indexed_mappings
 from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.resources import count
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -26,12 +27,6 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 _CLUSTER_PATHS: dict[str, Path] = {
     "RayCluster": ("spec",),

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.kinds.model import (
+    Base,
     Conversion,
     Feature,
     Install,
     JobTemplates,
     Kind,
     KindContext,
+    KindDefaults,
     LaunchFields,
+    LostPod,
     Operator,
     RendezvousSettings,
+    Retry,
 )
-from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.operators.jobset import NO_RESTART
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
@@ -26,13 +30,10 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path, Problem
     from ptcompile.ir.job import Target
-    from ptcompile.kinds.model import Base, KindDefaults, LostPod, Retry
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
-    from ptcompile.kubernetes.requests import ApiServer
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version, Versions
 
 _API_VERSION = "trainer.kubeflow.org/v1alpha1"

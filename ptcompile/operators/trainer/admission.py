@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, string_map
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
 from ptcompile.operators.trainer import runtimes
 
@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 

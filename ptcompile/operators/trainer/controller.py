@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
@@ -19,15 +20,9 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.jobset.admission import check_replicated_jobs
 from ptcompile.operators.trainer import runtimes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:

@@ -16,15 +16,13 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kinds.pods import FieldOrigin
 from ptcompile.kinds.templates import indexed_mappings, upsert
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
     TrainerParts = tuple[dict[str, Any], dict[str, Any]]
 

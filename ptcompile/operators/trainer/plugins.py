@@ -6,21 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds import templates
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS, FieldOrigin
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import with_env_merged
 from ptcompile.operators.trainer.runtimes import step_label, tune_model
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 PORT = 29500
 TRAINER: Path = ("spec", "trainer")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import KindContext, LostPod, Retry
 from ptcompile.kinds.pods import Expansion, FieldOrigin, MadeObject, Place
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mapping,
     as_mappings,
@@ -25,13 +27,6 @@ from ptcompile.operators.jobset.pods import describe_spec_failures, templates_of
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import apply_runtime_patches, to_current_fields, with_env_merged
 from ptcompile.operators.trainer.plugins import PLUGINS, TRAINER, Build, container_place
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _REPLICATED_JOBS: Path = ("spec", "replicatedJobs")
 """Path of the jobs in the JobSet."""

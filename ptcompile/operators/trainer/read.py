@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.ir import pods as pod_template
 from ptcompile.kinds.reading import Read, ReadRole, pod_count, restart_policy, without_empty
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import MANAGER
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
 _NODE = "node"
 

@@ -12,14 +12,12 @@ from types import MappingProxyType
 from ptcompile.kinds.model import Base
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.index import objects
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, namespace_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
 
     JsonDict = dict[str, Any]
 

@@ -8,15 +8,21 @@ from ptcompile.kinds.model import (
     Additions,
     Conversion,
     Feature,
+    GangSystem,
     GroupMark,
     Install,
     Kind,
     KindContext,
+    KindDefaults,
     LeftBehind,
+    LostPod,
     Operator,
+    QueueSystem,
     RendezvousSettings,
+    Retry,
+    StartOrder,
 )
-from ptcompile.kubernetes.requests import Update
+from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 from ptcompile.operators.queues.queue_systems import GROUP_NAME
 
@@ -24,12 +30,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
-    from ptcompile.kinds.model import GangSystem, KindDefaults, LostPod, QueueSystem, Retry, StartOrder
     from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
-    from ptcompile.kubernetes.requests import ApiServer
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 

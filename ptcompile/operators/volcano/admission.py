@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.validation.pod import check_pod_spec
 from ptcompile.apiserver.validation.values import is_equal
@@ -15,6 +16,7 @@ from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mapping,
     as_mappings,
@@ -25,13 +27,6 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _ANY_EVENT = "*"
 EVENTS = (_ANY_EVENT, "PodFailed", "PodEvicted", "PodPending", "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated")

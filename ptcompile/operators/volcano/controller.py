@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
@@ -13,16 +14,9 @@ from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.volcano.pods import pod_templates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _NAME: Path = ("metadata", "name")
 _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}

@@ -5,16 +5,10 @@ The Job has no field that suspends it: `vcctl job suspend` creates a Command (bu
 
 from __future__ import annotations
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import NO_DEFAULTS, KindDefaults, QueueSystem
-from ptcompile.kinds.status import Following, Status, field_condition
-from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kinds.status import State
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kinds.status import Following, State, Status, field_condition
+from ptcompile.kubernetes.unstructured import Json, as_int, as_string, nested_map
 
 
 def _sum_of_task_minimums(job: Json) -> Any:

@@ -12,12 +12,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds import templates
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, as_string, string_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, as_string, string_map
 from ptcompile.kubernetes.versions import Version
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 class VolcanoTask(NamedTuple):

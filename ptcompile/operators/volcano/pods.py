@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.limits import limits
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder, kubelet_retry
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts, unreadable_names
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -23,13 +25,6 @@ from ptcompile.kubernetes.unstructured import (
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import first_pods_of_roles
 from ptcompile.operators.volcano.plugins import PLUGINS, DefaultedJob, PodTransform, VolcanoTask
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _UID = "<uid>"
 _PREFIX = "volcano.sh/"

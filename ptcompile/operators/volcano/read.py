@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
@@ -17,13 +18,7 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
 
 _FLAGS = {"master": "master", "worker": "worker", "port": "23456"}
 """The pytorch plugin's flags with their defaults."""

@@ -13,8 +13,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.commands import basename, is_program, unwrap
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
 from ptcompile.shell.calls import no_files
-from ptcompile.shell.script import SHELL_COMMANDS, read_script
-from ptcompile.shell.values import text_of
+from ptcompile.shell.script import SHELL_COMMANDS, Script, ShellCommand, read_script
+from ptcompile.shell.values import Argument, Doubt, text_of
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers.ray import parse_ray_start
 from ptcompile.simulator.launchers.torchrun import (
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.unstructured import Json
     from ptcompile.shell.calls import Files
-    from ptcompile.shell.script import Script, ShellCommand
-    from ptcompile.shell.values import Argument, Doubt
     from ptcompile.simulator.launchers import LauncherName
 
     ProcessStarter = LauncherName | Literal["torchrun", "mpirun", "tune", "ray", "command", "image"]

@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers.command import Invocation
 from ptcompile.simulator.launchers.ray import cluster_address
 from ptcompile.simulator.launchers.torchrun import is_literal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 AT_RENDEZVOUS = "assigned at rendezvous"
 NO_RANK = "not set"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set as Abstr
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import format_intervals, has_secret_format, mask_formats
 from ptcompile.diagnostics import Path, Problem, Span, field_path
-from ptcompile.source.documents import read
+from ptcompile.source.documents import Document, Source, read
 from ptcompile.source.secrets.commands import HINTS
 from ptcompile.source.secrets.names import MASK, is_secret
 from ptcompile.source.secrets.scanner import SecretScalar, secrets_of, unmistakable_secrets
@@ -27,10 +27,6 @@ from ptcompile.source.secrets.texts import (
     secret_parts,
     without_parts,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.source.documents import Document, Source
 
 Masker = Callable[[str], str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path
 from ptcompile.source.secrets.commands import command_intervals, is_program
@@ -19,10 +19,6 @@ from ptcompile.source.secrets.texts import (
     secret_parts,
     without_parts,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class SecretScalar(NamedTuple):

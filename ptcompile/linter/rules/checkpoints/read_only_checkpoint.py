@@ -46,14 +46,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_mapping
+from ptcompile.kubernetes.unstructured import Json, as_mapping
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _READ_ONLY_SOURCES = ("configMap", "secret", "projected", "downwardAPI")
 

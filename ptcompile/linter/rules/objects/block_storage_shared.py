@@ -35,12 +35,8 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _is_block_provisioner = Pattern(
     r"ebs\.csi\.(?:eks\.amazonaws|aws)\.com|kubernetes\.io/(?:aws-ebs|gce-pd|azure-disk|vsphere-volume)"

@@ -29,14 +29,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.repeated import CREATED_KINDS
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _PATH = ("metadata", "name")
 _ObjectKey = tuple[tuple[str, str], str, str]

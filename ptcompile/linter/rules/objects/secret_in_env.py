@@ -36,13 +36,9 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import has_secret_format
-from ptcompile.diagnostics import field_path
+from ptcompile.diagnostics import Path, field_path
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.source.secrets.names import MASK, is_credential
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
 
 _PRIVATE_KEY = Pattern(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY")
 _MIN_SECRET_LENGTH = 4

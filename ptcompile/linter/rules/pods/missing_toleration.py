@@ -33,13 +33,9 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.selectors import untolerated
-from ptcompile.kubernetes.unstructured import as_mappings, string_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, string_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 _TAINTS: dict[tuple[str, str], Json] = {

@@ -35,15 +35,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import Json, as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _TRUE = frozenset({"1", "on", "yes", "true"})

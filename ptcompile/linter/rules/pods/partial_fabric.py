@@ -47,13 +47,9 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.fabric_gaps import gaps
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

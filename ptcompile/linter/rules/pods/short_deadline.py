@@ -32,12 +32,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import Json, as_int
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _MINUTE = 60
 

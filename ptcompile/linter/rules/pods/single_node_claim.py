@@ -45,12 +45,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _CLAIM = ("v1", "PersistentVolumeClaim")
 _SINGLE_NODE_MODES = {"ReadWriteOnce", "ReadWriteOncePod"}

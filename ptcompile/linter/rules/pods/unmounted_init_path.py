@@ -38,15 +38,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.kubernetes.unstructured import as_string
+from ptcompile.kubernetes.unstructured import Json, as_string
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _PATH = Pattern(r"(?:^|[\s\"'=:>(])(/[\w./-]+)")
 _SYSTEM = "tmp dev proc sys etc usr var run bin lib lib64 sbin root boot"

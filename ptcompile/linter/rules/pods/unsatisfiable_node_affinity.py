@@ -36,12 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 

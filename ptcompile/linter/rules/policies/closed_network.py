@@ -56,6 +56,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mapping,
     as_mappings,
     as_string,
@@ -70,7 +71,6 @@ from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.pod import Pod
 
 POLICY = ("networking.k8s.io/v1", "NetworkPolicy")

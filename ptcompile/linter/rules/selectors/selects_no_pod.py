@@ -43,6 +43,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mapping,
     as_mappings,
     as_string,
@@ -56,10 +57,6 @@ from ptcompile.linter.references import service_users
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
 from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.world.workload import Stream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _PATHS = {
     "PodDisruptionBudget": ("spec", "selector"),

@@ -43,13 +43,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, name_of, replicated_jobs
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _NEEDS = {
     "DeadlineExceeded": "activeDeadlineSeconds",

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 from ptcompile.linter.rule import Subject
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _CONDITIONS = ("onJobFailureReasons", "onJobFailureMessagePatterns", "targetReplicatedJobs")
 

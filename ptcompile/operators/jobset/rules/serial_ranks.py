@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import Json, as_int
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
@@ -53,10 +53,6 @@ from ptcompile.operators.jobset.rules.reading import (
     name_of,
     replicated_jobs,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

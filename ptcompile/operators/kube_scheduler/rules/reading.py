@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, kind_of, nested_map
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.operators.queues.gangs import NamedGroup, named_groups
 from ptcompile.operators.table import RUNS_PODS
@@ -14,9 +14,6 @@ from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.world.workload import Stream
 
 SCHEDULER = "kube-scheduler"

@@ -5,7 +5,7 @@ Both versions are validated as v1beta2, to which the server converts. Kinds with
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.operators.kueue.objects import cluster_queue, flavor, quotas, workload
@@ -13,8 +13,6 @@ from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ptcompile.diagnostics import Problem
     from ptcompile.kinds.model import KindContext
     from ptcompile.kubernetes.requests import Update

@@ -9,13 +9,12 @@ from itertools import islice
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector
-from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
 from ptcompile.operators.kueue.objects.quotas import QuotaRules, check_resource_groups, check_weight
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 

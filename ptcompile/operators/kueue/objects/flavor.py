@@ -9,14 +9,13 @@ from __future__ import annotations
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_labels
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 

@@ -5,17 +5,14 @@ Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go, cohort_webhook.go and 
 
 from __future__ import annotations
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.kubernetes import names, quantity
-from ptcompile.kubernetes.unstructured import as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_strings, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
 

@@ -6,16 +6,10 @@ other kinds have no such webhook.
 
 from __future__ import annotations
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver import roundtrip
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import without_nulls
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
+from ptcompile.kubernetes.unstructured import Json, without_nulls
 
 _AMOUNTS = frozenset({"borrowingLimit", "lendingLimit", "nominalQuota", "weight"})
 _AMOUNT_MAPS = frozenset({"limits", "overhead", "requests"})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_mappings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, nested_map, string_map
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.objects.quotas import parse_amount
 from ptcompile.operators.kueue.queues import PREFIX
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.requests import Update
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version, Versions
 
 

@@ -36,14 +36,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import queue_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.pods import ExpandedRole
-    from ptcompile.kubernetes.unstructured import Json
 
 
 CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v1beta2", "ClusterQueue"))

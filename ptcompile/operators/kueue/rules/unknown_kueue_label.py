@@ -39,16 +39,11 @@ from functools import cache
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.linter.key_places import keys_with_prefix
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _OTHER_WORDS = {"local-queue": "queue-name", "priority": "priority-class", "queue": "queue-name"}
 """Words for a key that do not resemble it."""

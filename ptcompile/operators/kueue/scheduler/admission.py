@@ -8,7 +8,7 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, PreemptedJob
-from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map, object_name
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of, unmanaged_text
 from ptcompile.operators.kueue.scheduler.cycle import Scheduler
 from ptcompile.operators.kueue.scheduler.existing import existing_workloads
@@ -18,10 +18,6 @@ from ptcompile.operators.kueue.scheduler.openness import admission_checks
 from ptcompile.operators.kueue.scheduler.preemption import simulate
 from ptcompile.operators.kueue.scheduler.shares import quota_shares
 from ptcompile.operators.kueue.scheduler.workloads import NotQueuedError, PartOfGroupError, Workload, workloads_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _ENDLESS = 10**24
 _NOT_MODELED = {

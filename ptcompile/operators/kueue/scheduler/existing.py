@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -23,10 +24,6 @@ from ptcompile.operators.kueue.scheduler.objects import Cluster, FlavorResource,
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
 from ptcompile.operators.kueue.scheduler.topology import TopologyUsage, add_usage, leaf_key
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest, Workload, adjusted_spec, pod_set
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _MAX_DOMAINS = 100_000
 

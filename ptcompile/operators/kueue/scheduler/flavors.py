@@ -5,7 +5,7 @@ Source: Kueue 0.19, pkg/scheduler/flavorassigner.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -27,8 +27,6 @@ from ptcompile.operators.kueue.scheduler.workloads import PodSet, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Simulate = Callable[[Workload, FlavorResource, int], tuple["Fit", int]]
     """Tells how a resource would fit after preemption, and how far the queue would then borrow."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_accelerator
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -25,10 +26,7 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.kubernetes.quantity import Format
-    from ptcompile.kubernetes.unstructured import Json
 
 FlavorResource = tuple[str, str]
 """A flavor and a resource, to which a quota applies."""

@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation.metadata import selector_keys
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
 from ptcompile.operators.kueue.scheduler.objects import Cluster, QuotaHolder
 from ptcompile.operators.kueue.scheduler.quota import cohort_chain
 from ptcompile.operators.kueue.scheduler.workloads import Workload
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _STOPPED = ("Hold", "HoldAndDrain")
 _NAME_LABEL = "kubernetes.io/metadata.name"

@@ -9,17 +9,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, nested_map
 from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, place_all, placement_requests
 from ptcompile.operators.kueue.scheduler.objects import FlavorResource
 from ptcompile.operators.kueue.scheduler.quota import QuotaNode, Usage
 from ptcompile.operators.kueue.scheduler.state import QueueState, Reservation
 from ptcompile.operators.kueue.scheduler.topology import PlacementError, PlacementRequest
 from ptcompile.operators.kueue.scheduler.workloads import Workload
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 IN_QUEUE = "InClusterQueue"
 RECLAIMED = "InCohortReclamation"

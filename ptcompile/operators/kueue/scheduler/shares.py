@@ -7,13 +7,9 @@ from contextlib import contextmanager
 
 from ptcompile.kinds.admission import QuotaShare
 from ptcompile.operators.kueue.scheduler.cycle import Scheduler
-from ptcompile.operators.kueue.scheduler.objects import as_quantity
+from ptcompile.operators.kueue.scheduler.objects import FlavorResource, as_quantity
 from ptcompile.operators.kueue.scheduler.quota import QuotaNode
 from ptcompile.operators.kueue.scheduler.workloads import Workload
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.operators.kueue.scheduler.objects import FlavorResource
 
 
 def quota_shares(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterator[QuotaShare]:

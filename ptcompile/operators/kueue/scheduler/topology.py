@@ -13,13 +13,9 @@ from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.kubernetes import amounts, quantity
 from ptcompile.kubernetes.nodes import NAME, choices_of
 from ptcompile.kubernetes.selectors import meets, selects, untolerated
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, object_name, string_map
 from ptcompile.operators.kueue.scheduler.objects import Cluster, Flavor, ResourceAmounts, amount_of, amounts_of
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 HOSTNAME = "kubernetes.io/hostname"
 

@@ -14,6 +14,7 @@ from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_int,
     as_mappings,
     as_string,
@@ -41,7 +42,6 @@ from ptcompile.operators.table import expand
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.index import Objects
-    from ptcompile.kubernetes.unstructured import Json
 
 _MIN_PARALLELISM = f"{PREFIX}job-min-parallelism"
 _GROUP_NAME = f"{PREFIX}pod-group-name"

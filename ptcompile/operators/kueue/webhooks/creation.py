@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.webhooks import controller_failure
 from ptcompile.diagnostics import Problem
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mapping,
     as_mappings,
     as_strings,
@@ -28,13 +30,6 @@ from ptcompile.operators.kueue.webhooks.kinds import ADMISSION_GATE, KINDS, SKIP
 from ptcompile.operators.kueue.webhooks.labels import check_labels, check_suspend
 from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets, pod_sets_of
 from ptcompile.operators.kueue.webhooks.pods import MANAGED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _POD = ("v1", "Pod")
 _LOCAL_QUEUES = frozenset({("kueue.x-k8s.io/v1beta2", "LocalQueue"), ("kueue.x-k8s.io/v1beta1", "LocalQueue")})

@@ -7,11 +7,7 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
 
 
 class QueuedKind(NamedTuple):

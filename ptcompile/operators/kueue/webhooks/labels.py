@@ -11,16 +11,11 @@ from ptcompile.apiserver.structure.violations import type_name
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, problem_at
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue import gates
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.kinds import QueuedKind
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 PRIORITY = f"{PREFIX}priority-class"
 SECONDS = f"{PREFIX}max-exec-time-seconds"

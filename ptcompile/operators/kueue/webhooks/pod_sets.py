@@ -12,12 +12,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, as_string, kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_string, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 class PodSetTemplate(NamedTuple):

@@ -9,13 +9,9 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.labels import annotations_of, check_name, labels_of, prebuilt_of, rejection
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 GROUP = f"{PREFIX}pod-group-name"
 """A label, or an annotation, which wins."""

@@ -9,14 +9,10 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path, Problem
 from ptcompile.kinds.templates import indexed_mappings
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.webhooks.labels import ELASTIC, is_elastic, rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import HEAD, max_pod_sets
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def check_ray(manifest: Json, versions: Versions) -> tuple[list[Problem], bool]:

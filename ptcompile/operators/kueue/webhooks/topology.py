@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi, parse_bool
@@ -16,11 +17,6 @@ from ptcompile.operators.kueue.queues import PREFIX, REQUESTS
 from ptcompile.operators.kueue.webhooks.labels import rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate
 from ptcompile.operators.queues.queue_systems import KUEUE_POD_SET_GROUP, KUEUE_SLICE, KUEUE_SLICE_SIZE, KUEUE_TOPOLOGY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 CONSTRAINTS = f"{PREFIX}podset-slice-required-topology-constraints"
 """Annotation: up to three levels of slices, as JSON, the largest first."""

@@ -10,18 +10,13 @@ from collections.abc import Iterator, Mapping
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.templates import indexed_mappings
-from ptcompile.kubernetes.unstructured import as_string, kind_of, may_mention, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, may_mention, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX
 from ptcompile.operators.kueue.webhooks.labels import rejection
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate
 from ptcompile.operators.kueue.webhooks.topology import check_template
 from ptcompile.operators.table import expand, has_feature, kind_named
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _MANAGER = "kueue.x-k8s.io/manager"
 """Kueue's name in runtimePatches."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile.diagnostics import Path, Problem, deduplicate
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, kind_of, namespace_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import check_gates_update
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
@@ -41,11 +41,6 @@ from ptcompile.operators.kueue.webhooks.labels import (
 )
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
 from ptcompile.operators.kueue.webhooks.pods import check_pod_update
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _LABELS = ("metadata", "labels")
 _ANNOTATIONS = ("metadata", "annotations")

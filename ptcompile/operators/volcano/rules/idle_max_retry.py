@@ -36,13 +36,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_int
+from ptcompile.kubernetes.unstructured import Json, as_int
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, volcano_job
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def _check(subject: Subject) -> Iterator[Finding]:

@@ -8,15 +8,11 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.rule import Subject
 from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, DefaultedJob, VolcanoTask
 from ptcompile.operators.volcano.pods import read_job
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 QUEUE_KEYS = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name")
 """Keys that name the queue of a bare pod, or that Volcano itself writes."""

@@ -36,13 +36,9 @@ from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, nested_map, object_name
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _GROUP = "kueue.x-k8s.io/"
 _CONSEQUENCES = {

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.linter.rule import Subject
 from ptcompile.operators.trainer import runtimes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 JOBSET: Path = ("spec", "template", "spec")
 """Path of the JobSet's spec."""

@@ -47,12 +47,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _KEY = "scheduling.volcano.sh/queue-name"
 _QUEUE_PATH: Path = ("spec", "template", "metadata", "annotations", _KEY)

@@ -47,14 +47,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
