@@ -93,7 +93,7 @@ def map_files(
         yield from with_progress(results, len(items))
 
 
-class Findings:
+class Reporter:
     """Collects diagnostics with the texts they point into, and prints them once, at the end."""
 
     def __init__(

@@ -264,6 +264,10 @@ class Finding(NamedTuple):
         return message_at(self.path, self.text, self.field, self.setter)
 
 
+Findings = Iterator[Finding]
+"""What a check yields."""
+
+
 def found_at(
     path: Path,
     text: str,

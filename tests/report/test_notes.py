@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from ptcompile.cli.files import InputFile
-from ptcompile.cli.reporter import Findings, ReportFormat
+from ptcompile.cli.reporter import Reporter, ReportFormat
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
 from ptcompile.report.json import json_schema
@@ -38,14 +38,14 @@ def test_machine_formats_have_their_own_level_for_notes() -> None:
 
 @pytest.mark.parametrize("fail_on", ["error", "warning"])
 def test_a_note_never_changes_the_exit_status(fail_on: str, capsys: pytest.CaptureFixture[str]) -> None:
-    findings = Findings([ReportFormat("full")], fail_on=fail_on)
+    findings = Reporter([ReportFormat("full")], fail_on=fail_on)
     findings.add(InputFile("x.yaml", b"a: 1\n", True), [NOTE])
     assert findings.finish(always=True) == 0
     assert "0 errors, 0 warnings, 1 note\n" in capsys.readouterr().err
 
 
 def test_an_error_next_to_a_note_still_fails() -> None:
-    findings = Findings([ReportFormat("full")], fail_on="warning")
+    findings = Reporter([ReportFormat("full")], fail_on="warning")
     findings.add(InputFile("x.yaml", b"a: 1\n", True), [NOTE, NOTE._replace(severity="warning")])
     assert findings.finish(always=True) == 1
 

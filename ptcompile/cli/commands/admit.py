@@ -8,7 +8,7 @@ from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
 from ptcompile.cli.options import Parser, add_cluster, add_format, add_output_format, add_overrides
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
 _EPILOG = """\
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
 
     if not options.paths:
         raise UsageError("no file given; ptcompile admit --help shows how (- reads standard input)")
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     profile = findings.read_profile(options.cluster)
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)

@@ -21,7 +21,7 @@ from ptcompile.cli.options import (
     add_overrides,
     check_target,
 )
-from ptcompile.cli.reporter import Findings, map_files, quoted_lines
+from ptcompile.cli.reporter import Reporter, map_files, quoted_lines
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.unstructured import GENERATED, kind_of, namespace_of, object_name
@@ -233,7 +233,7 @@ def run(options: argparse.Namespace) -> int:
     """Compile all specs of all files; write nothing if any of them has an error."""
     config = load(None)
     targets = targets_of(options, config)
-    findings = Findings(options.output_format, extensions=config.extensions)
+    findings = Reporter(options.output_format, extensions=config.extensions)
     findings.add_options(options)
     inputs, unreadable = files.read_all(options.paths, require_match=not options.allow_empty)
     if options.name is not None and len(inputs) > 1:
@@ -276,7 +276,7 @@ def _finish(outputs: Outputs, inputs: Sequence[InputFile], options: argparse.Nam
     return 0
 
 
-def _collect(file: InputFile, compiled: CompiledFile, outputs: Outputs, findings: Findings) -> None:
+def _collect(file: InputFile, compiled: CompiledFile, outputs: Outputs, findings: Reporter) -> None:
     """Add the manifests of a file to `outputs` and its findings to `findings`."""
     for note in compiled.notes:
         files.print_error(note)

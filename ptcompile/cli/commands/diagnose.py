@@ -6,13 +6,11 @@ import argparse
 
 from ptcompile.cli import config, files, presentation
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json, safe_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnosis.model import Diagnosis
 
 
@@ -25,7 +23,7 @@ def explain_logs(options: argparse.Namespace) -> int:
     if options.path is not None or options.html is not None:
         raise UsageError("--log takes logs and one manifest or spec: remove PATH and --html")
 
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     inputs, unreadable = files.read_all(logs)
     manifests, missing = files.read_all([manifest] if manifest is not None else [])
     findings.report_unreadable([*unreadable, *missing])
@@ -41,7 +39,7 @@ def explain_logs(options: argparse.Namespace) -> int:
     return max(status, presentation.write_result(text, options.format))
 
 
-_MANIFESTS: Final = (".yaml", ".yml")
+_MANIFESTS = (".yaml", ".yml")
 """Ends of the name of the last file after --log if it is the manifest: kubectl's JSON is a log."""
 
 

@@ -8,7 +8,7 @@ from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, keywords
 from ptcompile.cli.options import Parser, add_format, add_output_format, add_spec_options, check_target
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     config.check_schemas(options.schemas)
     extensions = settings.extensions
     check_target(options.target, extensions=extensions)
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     findings.add_options(options)
     difference = _difference(options, findings, extensions)
     status = findings.finish()
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     return max(int(difference.differs), presentation.write_result(text, options.format))
 
 
-def _difference(options: argparse.Namespace, findings: Findings, extensions: Extensions | None) -> Difference | None:
+def _difference(options: argparse.Namespace, findings: Reporter, extensions: Extensions | None) -> Difference | None:
     """Return the difference, or None if a profile is wrong, which is a finding then."""
     from ptcompile.api.diff import diff
 
@@ -123,7 +123,7 @@ def _profile_filenames(options: argparse.Namespace) -> tuple[str | None, str | N
     return options.from_cluster or options.cluster, options.to_cluster or options.cluster
 
 
-def _profiles(options: argparse.Namespace, findings: Findings) -> list[ClusterProfile | None]:
+def _profiles(options: argparse.Namespace, findings: Reporter) -> list[ClusterProfile | None]:
     """Return the profiles of both sides; a file that is both is read once."""
     before, after = _profile_filenames(options)
     first = findings.read_profile(before)

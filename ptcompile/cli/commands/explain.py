@@ -14,7 +14,7 @@ from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import keywords
 from ptcompile.cli.options import Parser, add_format, add_output_format, add_spec_options, check_target, terminal_width
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     settings = config.load(None)
     options.cluster = options.cluster or settings.cluster
     check_target(options.target, extensions=settings.extensions)
-    findings = Findings(options.output_format, extensions=settings.extensions)
+    findings = Reporter(options.output_format, extensions=settings.extensions)
     findings.add_options(options)
     inputs, unreadable = files.read_all([options.spec])
     findings.report_unreadable(unreadable)
@@ -142,7 +142,7 @@ def _explain_field(address: str, form: str) -> int:
     return presentation.write_result(field.text(terminal_width(100)))
 
 
-def _write_page(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> int:
+def _write_page(file: InputFile, options: argparse.Namespace, findings: Reporter, settings: Config) -> int:
     """Write the page of every target, or of one. Specs that do not compile get a page too: it shows why."""
     from ptcompile.api.explain import explain_page
     from ptcompile.explainer import page
@@ -186,7 +186,7 @@ def _add_findings(
     diagnostics: Sequence[Diagnostic],
     inputs: tuple[InputFile, InputFile | None],
     options: argparse.Namespace,
-    findings: Findings,
+    findings: Reporter,
 ) -> None:
     """Add the findings, those of options to the spec, which is the first input."""
     spec, profile = inputs
@@ -196,7 +196,7 @@ def _add_findings(
         findings.add(profile, of_profile)
 
 
-def _explain(file: InputFile, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
+def _explain(file: InputFile, options: argparse.Namespace, findings: Reporter, settings: Config) -> Explanation:
     from ptcompile.api.explain import explain_inputs
 
     profile = _read_profile(options)

@@ -14,7 +14,7 @@ from ptcompile.cli import files
 from ptcompile.cli.commands.compile import write
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import Parser, add_cluster, add_format, add_output_format, check_target
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.reporter import Reporter
 from ptcompile.source import documents as source
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ def add(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compile a task or a workflow; write nothing if it has an error."""
     check_target(options.target)
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     profile = findings.read_profile(options.cluster)
     if profile is None:
         return findings.finish()
@@ -181,7 +181,7 @@ def _legacy_import(path: str) -> str:
     return f"write `from ptcompile.flyte import {', '.join(known) or '*'}` instead{lost}"
 
 
-def _add_findings(findings: Findings, where: str, result: Result, functions: _Functions) -> None:
+def _add_findings(findings: Reporter, where: str, result: Result, functions: _Functions) -> None:
     """Add each finding with its position in the file of its task."""
     by_file: dict[str, list[Diagnostic]] = {where: []}
     texts: dict[str, bytes] = {}

@@ -17,7 +17,7 @@ from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import Parser, add_cluster, add_output_format, add_target, check_target
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.reporter import Reporter
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, field_path, has_error
 from ptcompile.kubernetes.unstructured import (
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     A stream with an error is not written, so that the calling tool stops. A ResourceList is: with the objects as they
     came, and the findings as its results.
     """
-    report = Findings(options.output_format)
+    report = Reporter(options.output_format)
     parsed = _read(options.config, report)
     settings = None if parsed is None else _settings(options, parsed, report)
     if parsed is None or settings is None:
@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
     return max(status, files.write_stdout(emit({**parsed.envelope, "items": items, **results})))
 
 
-def _read(config: str | None, report: Findings) -> _FunctionInput | None:
+def _read(config: str | None, report: Reporter) -> _FunctionInput | None:
     """Read standard input and the file of the function's configuration; None if one has an error, which is reported."""
     inputs, unreadable = files.read_all(["-"])
     if unreadable:
@@ -150,7 +150,7 @@ def _read(config: str | None, report: Findings) -> _FunctionInput | None:
     return _FunctionInput(items, as_mapping(documents[0].get("functionConfig")) or function_config, documents[0])
 
 
-def _read_documents(file: InputFile, report: Findings) -> list[Json] | None:
+def _read_documents(file: InputFile, report: Reporter) -> list[Json] | None:
     """Return the documents of a file, or None if its text has an error, which is reported."""
     parsed = streams.read(file.content, file.name)
     diagnostics = [
@@ -169,7 +169,7 @@ def _is_resource_list(data: Json) -> bool:
     return data.get("kind") == kind and as_string(data.get("apiVersion")).startswith(group)
 
 
-def _settings(options: argparse.Namespace, parsed: _FunctionInput, report: Findings) -> _Settings | None:
+def _settings(options: argparse.Namespace, parsed: _FunctionInput, report: Reporter) -> _Settings | None:
     """Return how to compile and lint, or None if the profile has an error, which is reported. Raises `UsageError`."""
     target = options.target or _configured_target(parsed.function_config)
     check_target(target)
@@ -205,7 +205,7 @@ def _is_kind(item: Json, kind: str) -> bool:
 
 
 def _compile_specs(
-    parsed: _FunctionInput, settings: _Settings, report: Findings
+    parsed: _FunctionInput, settings: _Settings, report: Reporter
 ) -> tuple[list[_Object], list[_Finding]]:
     """Return the objects with manifests in place of specs, and the findings of the specs.
 
@@ -259,7 +259,7 @@ def _place(manifest: dict[str, Any], spec: Json) -> dict[str, Any]:
     return {**manifest, "metadata": {**metadata, "annotations": {**_annotations(manifest), **kept}}}
 
 
-def _lint(objects: Sequence[_Object], settings: _Settings, report: Findings) -> list[_Finding]:
+def _lint(objects: Sequence[_Object], settings: _Settings, report: Reporter) -> list[_Finding]:
     """Lint objects as one stream, and return the findings that their specs do not have."""
     from ptcompile.api.lint import lint_source
 

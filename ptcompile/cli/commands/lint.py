@@ -13,7 +13,7 @@ from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.options import Parser, add_cluster, add_jobs, add_output_format
 from ptcompile.cli.related import RelatedObjects, repeated_objects
-from ptcompile.cli.reporter import Findings, LintedFile, map_files, printed_format, quoted_lines, shows_lines
+from ptcompile.cli.reporter import LintedFile, Reporter, map_files, printed_format, quoted_lines, shows_lines
 from ptcompile.diagnostics.selection import selection
 from ptcompile.kubernetes.index import Objects
 from ptcompile.report.layout import format_location
@@ -267,7 +267,7 @@ def wants_fixes(options: argparse.Namespace) -> bool:
     return bool(options.fix or options.diff)
 
 
-def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Findings) -> int:
+def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporter) -> int:
     """Fix all files and report the remaining findings; with --diff, print a patch and write nothing."""
     from contextlib import closing
 
@@ -290,7 +290,7 @@ def _report_skipped(fixed: _FixedFile) -> None:
         files.print_error(f"ptcompile: {text}")
 
 
-def _write_fixed(fixed_files: list[_FixedFile], findings: Findings) -> int:
+def _write_fixed(fixed_files: list[_FixedFile], findings: Reporter) -> int:
     changed = {
         fixed.file.name: fixed.result.content for fixed in fixed_files if fixed.result.content != fixed.file.content
     }
@@ -318,7 +318,7 @@ def _saved_meanwhile(name: str) -> str:
     return f"{name}: saved by someone since it was read, so it is not changed; run the command again"
 
 
-def _print_patch(fixed_files: list[_FixedFile], findings: Findings) -> int:
+def _print_patch(fixed_files: list[_FixedFile], findings: Reporter) -> int:
     """Print the fixes as a patch to standard output; return 1 if there are any."""
     text = "".join(line for fixed in fixed_files for line in _diff_lines(fixed))
     applied = sum(len(fixed.result.applied) for fixed in fixed_files)
@@ -373,9 +373,9 @@ def run(options: argparse.Namespace) -> int:
     return findings.finish(always=True)
 
 
-def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | None) -> Findings:
+def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | None) -> Reporter:
     """Return the collector of the findings. Raises `UsageError` for options that cannot be combined."""
-    return Findings(
+    return Reporter(
         options.output_format,
         fail_on=config.fail_on,
         exit_zero=options.exit_zero,
@@ -447,7 +447,7 @@ def _has_folders(paths: Sequence[str]) -> bool:
     return any("*" in path or os.path.isdir(path) for path in paths)
 
 
-def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, findings: Findings) -> int:
+def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, findings: Reporter) -> int:
     """Add a comment for every finding that is not in the baseline, and report how many cannot be ignored by one."""
     from ptcompile.source.suppression import add_ignores
 

@@ -18,7 +18,7 @@ from ptcompile.cli import files
 from ptcompile.cli.config import Nearest
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import Parser, add_cluster, add_format, add_jobs, add_output_format, check_target
-from ptcompile.cli.reporter import Findings, map_files
+from ptcompile.cli.reporter import Reporter, map_files
 from ptcompile.kubernetes.index import Objects
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ def run_convert(options: argparse.Namespace) -> int:
     from ptcompile.source.emitter import emit_all
 
     check_target(options.target)
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
     profile = findings.read_profile(options.cluster)
@@ -93,7 +93,7 @@ def _convert_files(
     inputs: Sequence[InputFile],
     profile: ClusterProfile,
     options: argparse.Namespace,
-    findings: Findings,
+    findings: Reporter,
 ) -> list[ConvertedFile]:
     """Return the conversion of each file that has a job, or that was named, together with the other files' objects."""
     from ptcompile.converter.report import ConvertedFile
@@ -189,7 +189,7 @@ def run_import(options: argparse.Namespace) -> int:
     """Import all files; write the specs that are proved to mean the same and report the rest."""
     if options.profile and options.cluster:
         raise UsageError("--profile writes a profile and --cluster reads one: give only one of them")
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     inputs, unreadable = files.read_all(options.paths)
     findings.report_unreadable(unreadable)
     values = dict(_parse_variable(text) for text in options.set)
@@ -214,7 +214,7 @@ def _import_files(
     values: dict[str, str],
     profile: ClusterProfile,
     options: argparse.Namespace,
-    findings: Findings,
+    findings: Reporter,
 ) -> dict[str, ImportedFile]:
     """Return the import of each file that has a job, or that was named, by the file's name."""
     from ptcompile.importer.profiles import minimal_cluster

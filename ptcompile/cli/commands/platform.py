@@ -9,7 +9,7 @@ from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
 from ptcompile.cli.options import Parser, add_output_format, add_overrides, add_spec_options, check_target
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import join_escaped
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ def add_requires(parser: Parser) -> None:
 
 def platform(options: argparse.Namespace) -> int:
     """Print what an administrator must install; print nothing if a spec has an error."""
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     if options.from_dump is not None:
         return _print_profile(options, findings)
     if options.cluster is None:
@@ -97,7 +97,7 @@ def platform(options: argparse.Namespace) -> int:
     return files.write_stdout(emit(setup.values))
 
 
-def _print_profile(options: argparse.Namespace, findings: Findings) -> int:
+def _print_profile(options: argparse.Namespace, findings: Reporter) -> int:
     if options.cluster is not None:
         raise UsageError("--from-dump writes a profile: give neither a profile nor specs")
     from ptcompile.api.requirements import profile_from_dumps
@@ -115,7 +115,7 @@ def requires(options: argparse.Namespace) -> int:
         raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
     extensions = config.extensions()
     check_target(options.target, extensions=extensions)
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     findings.add_options(options)
     profile = findings.read_profile(options.cluster)
     if profile is None:
@@ -135,7 +135,7 @@ def requires(options: argparse.Namespace) -> int:
 
 
 def _check_releases(
-    specs: list[Spec], profile: ClusterProfile, target: str | None, path: str | None, findings: Findings
+    specs: list[Spec], profile: ClusterProfile, target: str | None, path: str | None, findings: Reporter
 ) -> None:
     """Warn if an operator of these jobs requires a newer Kubernetes than the profile's."""
     from ptcompile.requirements.jobs import kubernetes_too_old, operators_of, target_of
@@ -157,7 +157,7 @@ def _read_jobs(
     profile: ClusterProfile,
     target: str | None,
     extensions: Extensions | None,
-    findings: Findings,
+    findings: Reporter,
 ) -> list[StreamJobs]:
     """Return the jobs of each file that compiles; the others become findings."""
     from ptcompile.api.requirements import jobs_of

@@ -11,7 +11,7 @@ from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
 from ptcompile.cli.options import Parser, add_format, add_output_format, add_related, add_spec_options, check_target
 from ptcompile.cli.presentation import has_terminal, show_progress
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -129,7 +129,7 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> tup
     from ptcompile.api.inputs import read_beside
     from ptcompile.api.rehearse import only_job
 
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     findings.add_options(options)
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:

@@ -19,7 +19,7 @@ from ptcompile.cli.options import (
     add_spec_options,
     check_target,
 )
-from ptcompile.cli.reporter import Findings
+from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     check_target(options.target, extra=(ALL,), extensions=settings.extensions)
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json does not apply to --graph and --env-file")
-    findings = Findings(options.output_format)
+    findings = Reporter(options.output_format)
     findings.add_options(options)
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
     return max(status, presentation.write_result(_format_world(world, options), form))
 
 
-def _print_stored(given: Inputs, inputs: Sequence[InputFile], options: argparse.Namespace, findings: Findings) -> int:
+def _print_stored(given: Inputs, inputs: Sequence[InputFile], options: argparse.Namespace, findings: Reporter) -> int:
     """Print the objects of all files as the server would keep them."""
     from ptcompile.api.stored import stored_inputs
 

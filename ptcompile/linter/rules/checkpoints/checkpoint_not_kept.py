@@ -43,15 +43,13 @@ Source: Kubernetes 1.36, volumes: an emptyDir lives as long as its pod.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at, is_recreated
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at, is_recreated
 from ptcompile.linter.spot import spot_label
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         if not (is_recreated(subject, template) or _replaces_preempted_pods(subject, template)):
             continue

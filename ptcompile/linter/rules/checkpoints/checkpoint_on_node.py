@@ -46,11 +46,9 @@ Source: Kubernetes 1.36, volumes: hostPath is a folder of the node that the pod 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at, is_recreated
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at, is_recreated
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 
 _is_local_part = Pattern(
@@ -62,7 +60,7 @@ _SHARED = Pattern(
 _LOCAL_ROOTS = frozenset({"tmp", "var", "root", "etc"})
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     pods = sum(template.replicas for template in subject.templates)
     for template in subject.templates:
         if pods < 2 and not is_recreated(subject, template):

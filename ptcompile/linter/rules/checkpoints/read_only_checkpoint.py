@@ -44,17 +44,15 @@ Source: Kubernetes 1.36, volumeMounts.readOnly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import Json, as_mapping
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
 
 _READ_ONLY_SOURCES = ("configMap", "secret", "projected", "downwardAPI")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):

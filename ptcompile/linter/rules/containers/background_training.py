@@ -28,17 +28,15 @@ Source: POSIX 2024, asynchronous lists; Kubernetes 1.36, a container lives as lo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.containers import training_command
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.shell.script import SHELL_COMMANDS, Script
 
 _QUICK = SHELL_COMMANDS - {"read", "sleep", "source", ".", "eval"}
 """Commands that take no time."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         script = container.script if container.is_main else None
         if script is not None and _leaves_training(script):

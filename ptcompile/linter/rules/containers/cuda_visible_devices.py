@@ -29,18 +29,16 @@ Source: CUDA 13, HIP 7 and oneAPI, environment variables; Kubernetes 1.36, devic
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.devices import stack_of
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _is_list = Pattern(r"\d{1,8}(?:\s{0,8},\s{0,8}\d{1,8}){0,255}").fullmatch
 _is_nothing = Pattern(r"-1|[A-Za-z]{0,16}").fullmatch
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     processes = {role.path: role.rendezvous.processes or 0 for role in subject.training_roles if role.is_torchrun}
     for container in subject.containers:
         stack = stack_of(container.limits)

@@ -32,12 +32,10 @@ NCCL_DEBUG; Gloo with DETAIL: measured on PyTorch 2.13.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _COSTS = {
@@ -51,7 +49,7 @@ _COSTS_OF_GLOO = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         costs = _COSTS if accelerators(container) else _COSTS_OF_GLOO if _starts_python(container) else {}
         for entry in container.variables if costs else ():

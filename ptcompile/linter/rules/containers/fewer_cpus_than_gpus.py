@@ -33,14 +33,12 @@ Source: Kubernetes 1.36, CPU limits are enforced by throttling; PyTorch 2.13, on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.devices import count_whole_gpus
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         count = count_whole_gpus(container)
         cpu_limit = container.limits.get("cpu")

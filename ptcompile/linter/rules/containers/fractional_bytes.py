@@ -29,16 +29,14 @@ Source: Kubernetes 1.36, resource quantities, and the API server's own warning o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 
 _MEBI = 2**20
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         for name in ("memory", "ephemeral-storage"):
             limit = container.limits.get(name)

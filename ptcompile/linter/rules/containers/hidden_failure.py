@@ -31,18 +31,18 @@ Source: POSIX 2024, exit status of pipelines and lists; Kubernetes 1.36, a conta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import training_command
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.shell.script import Script, ShellCommand
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         script = container.script if container.is_main else None
         training = training_command(script)

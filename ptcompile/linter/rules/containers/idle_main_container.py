@@ -26,11 +26,9 @@ Source: ptcompile's own advice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.containers import LAUNCHERS, idle_command, starts_training_in_text, training_command
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from ptcompile.shell.script import Script
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     has_launcher = subject.template_of("launcher") is not None
     for template in subject.templates:
         if has_launcher and template.role.lower() == "worker":
@@ -46,7 +44,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         yield from _check_template(template)
 
 
-def _check_template(template: ManifestTemplate) -> Iterator[Finding]:
+def _check_template(template: ManifestTemplate) -> Findings:
     for container in template.containers:
         count = accelerators(container) if container.is_main else 0
         if not count:
@@ -62,7 +60,7 @@ def _check_template(template: ManifestTemplate) -> Iterator[Finding]:
             yield from _check_script(container, container.script, held)
 
 
-def _check_script(container: ManifestContainer, script: Script, held: str) -> Iterator[Finding]:
+def _check_script(container: ManifestContainer, script: Script, held: str) -> Findings:
     is_idle = script.endless or any(command.is_endless for command in script.commands)
     if not is_idle and container.launch.launcher in LAUNCHERS:
         return

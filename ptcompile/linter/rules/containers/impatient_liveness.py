@@ -33,17 +33,15 @@ Source: Kubernetes 1.36, probes: 3 failures at intervals of 10 s by default.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _MIN_PATIENCE_SECONDS = 300
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         probe = nested_map(container.spec, "livenessProbe")
         if not container.is_main or not probe or nested_map(container.spec, "startupProbe"):

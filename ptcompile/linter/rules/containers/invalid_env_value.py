@@ -30,11 +30,9 @@ Source: NCCL 2.29, environment variables; PyTorch 2.13, torch/csrc/distributed/c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import LEVEL_VARIABLES, NCCL_INTEGERS, THREAD_COUNTS
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _SWITCH_NUMBERS = {
     "true": "1",
@@ -48,7 +46,7 @@ _SWITCH_NUMBERS = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             value = entry.value

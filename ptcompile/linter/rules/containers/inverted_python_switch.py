@@ -30,10 +30,8 @@ interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 SWITCHES = frozenset(
     {
@@ -49,7 +47,7 @@ SWITCHES = frozenset(
 _OFF_VALUES = frozenset({"false", "no", "off", "disabled"})
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             value = (entry.value or "").lower()

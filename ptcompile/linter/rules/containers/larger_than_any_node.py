@@ -35,17 +35,15 @@ Source: the largest machines that clouds rent in 2026: 16 GPUs (a2-megagpu-16g, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.devices import WHOLE_GPUS
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _MAX_AMOUNTS = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(WHOLE_GPUS, 16)}
 _LABELS = {"memory": "32Ti"}
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         seen = set()
         for half in ("limits", "requests"):

@@ -31,13 +31,11 @@ Source: Kubernetes 1.36, images: the pull policy is Always for latest and IfNotP
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.containers import mutable_rank_images
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container, image in mutable_rank_images(subject):
         if container.spec.get("imagePullPolicy") not in ("IfNotPresent", "Never"):
             path = (*container.path, "image")

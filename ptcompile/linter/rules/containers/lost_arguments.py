@@ -30,13 +30,13 @@ Source: POSIX 2024, sh -c: command_string, command_name, arguments.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import shorten
 from ptcompile.kubernetes.commands import LAUNCHERS, basename
 from ptcompile.linter.containers import mentions_training
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import Token
 
 _PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
@@ -44,7 +44,7 @@ _ZEROTH_ARGUMENTS = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh
 """Common values of $0, which appears in error messages only."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         call = container.call if container.mounted_script is None else None
         rest = container.argv[call.position + 1 :] if call is not None else ()

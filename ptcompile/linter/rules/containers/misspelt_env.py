@@ -29,14 +29,12 @@ Source: NCCL 2.29, environment variables; PyTorch 2.13, torch.distributed; OpenM
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import closest_variable
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             suggestion = closest_variable(entry.name)

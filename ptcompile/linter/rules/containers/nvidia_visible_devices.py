@@ -31,16 +31,14 @@ container's own env comes after a device plugin's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             if entry.name != _VARIABLE or entry.value is None or "$(" in entry.value:

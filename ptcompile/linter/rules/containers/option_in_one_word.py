@@ -28,17 +28,15 @@ Source: Kubernetes 1.36, command and args of containers; Python 3.13, argparse.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _OPTION = Pattern(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         if not is_command_written(container) or starts_shell(container):
             continue  # an image's entry point may be a shell

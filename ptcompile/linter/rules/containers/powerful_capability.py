@@ -27,15 +27,13 @@ Source: Linux 6.x, capabilities(7); Kubernetes 1.36, Pod Security Standards, bas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _POWERFUL_CAPABILITIES = ("SYS_ADMIN", "ALL")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         security = nested_map(container.spec, "securityContext")
         added = nested_map(security, "capabilities").get("add")

@@ -29,15 +29,13 @@ Source: POSIX shm_open; Kubernetes 1.36, volumeMounts.readOnly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import shm_mount
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         mount = shm_mount(container)
         if mount is not None and mount[1].get("readOnly") is True:

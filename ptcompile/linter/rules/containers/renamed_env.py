@@ -30,14 +30,12 @@ Source: PyTorch 2.2, ProcessGroupNCCL environment variables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import RENAMED_VARIABLES
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             new_name = RENAMED_VARIABLES.get(entry.name)

@@ -32,14 +32,12 @@ Source: kube-apiserver 1.36 (a warning), kubelet 1.36: the last of two entries w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import EnvEntry, ManifestContainer
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         last = {entry.name: entry for entry in container.env}
         if len(last) == len(container.env):

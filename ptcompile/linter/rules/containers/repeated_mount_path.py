@@ -31,14 +31,12 @@ Source: kube-apiserver 1.36 (mountPath must be unique, as text); Linux mount sem
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.mounted import mount_path
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         volume_names: dict[str, str] = {}
         for entry_path, mount in container.mounts:

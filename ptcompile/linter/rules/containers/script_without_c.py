@@ -28,15 +28,13 @@ Source: POSIX 2024, sh: command_file and -c.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, shell_index
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         argv, shell = container.argv, shell_index(container)
         if not is_command_written(container) or shell is None or container.call is not None:

@@ -30,18 +30,16 @@ Source: Kubernetes 1.36, command and args of containers; execve(2).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _OPERATORS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
 _PROGRAMS_WITH_OPERATORS = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})
 """Programs that take such arguments themselves."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         if (
             not is_command_written(container)

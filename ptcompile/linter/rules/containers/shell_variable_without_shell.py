@@ -30,13 +30,11 @@ Source: Kubernetes 1.36, variables in command and args.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
@@ -44,7 +42,7 @@ _PROGRAMS_WITH_VARIABLES = frozenset({"envsubst", "perl", "awk", "sed", "make"})
 """Programs that interpret such arguments themselves."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         if (
             not is_command_written(container)

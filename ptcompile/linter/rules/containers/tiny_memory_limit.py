@@ -29,18 +29,16 @@ Source: Kubernetes 1.36, resource quantities; runc 1.2, a container init that is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _MIN_BYTES = 4 * 2**20
 _MAX_GIBIBYTES = 4096
 """Largest number without a unit that was probably meant in Gi."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         limit = container.limits.get("memory")
         amount = quantity.parse(limit)

@@ -29,15 +29,13 @@ Source: Kubernetes 1.36, resource quantities and scheduling by requests.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _MIN_BYTES = 4 * 2**20
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         request = container.requests.get("memory")
         amount = quantity.parse(request)

@@ -30,10 +30,8 @@ Source: Linux 6.x, setrlimit(2); Kubernetes 1.36, security contexts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 TYPE_CHECKING = False
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from ptcompile.shell.script import ShellCommand
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         if not _may_raise(container) or _can_raise_limits(container):
             continue

@@ -30,11 +30,9 @@ Source: PyTorch 2.13, torch/distributed/elastic/multiprocessing/api.py; Python 3
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.containers import is_command_written
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import mount_for
 from ptcompile.world.templates import ManifestContainer
 
@@ -42,7 +40,7 @@ _TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - Python's d
 _VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         if nested_map(container.spec, "securityContext").get(
             "readOnlyRootFilesystem"

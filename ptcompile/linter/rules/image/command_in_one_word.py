@@ -29,19 +29,19 @@ config_from_args.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile.diagnostics import Edit, Fix, shorten
 from ptcompile.kubernetes.commands import is_program, unwrap
 from ptcompile.linter.containers import is_command_written
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.shell.calls import split_line
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
 from ptcompile.world.templates import ManifestContainer, Token
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in filter(is_command_written, subject.containers):
         argv = container.argv
         if argv and len(argv[0].text.split()) > 1:

@@ -26,14 +26,12 @@ Source: Kubernetes 1.36, kubelet, ErrInvalidImageName; distribution/reference 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.linter.containers import image_references
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for path, image in image_references(subject):
         if is_placeholder(image):
             yield found_at(path, f"{image} is a placeholder", "render the template, and lint the result")

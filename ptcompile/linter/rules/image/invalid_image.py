@@ -27,14 +27,12 @@ Source: Kubernetes 1.36, kubelet, ErrInvalidImageName; distribution/reference 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.linter.containers import image_references
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for path, image in image_references(subject):
         reason = None if is_placeholder(image) else why_not_image(image)
         if reason is not None:

@@ -27,18 +27,16 @@ Source: Kubernetes 1.36, names of objects; Job templates are immutable.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.repeated import CREATED_KINDS
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
 
 _PATH = ("metadata", "name")
 _ObjectKey = tuple[tuple[str, str], str, str]
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if not subject.name or len(subject.objects) < 2:
         return
     first = subject.stream.cached(_first_objects).get((subject.kind, subject.namespace, subject.name))

@@ -37,7 +37,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.source.secrets.names import MASK, is_credential
 
 _PRIVATE_KEY = Pattern(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY")
@@ -48,7 +48,7 @@ _MIN_TOKEN_LENGTH = 16
 _ADVICE = "put it into a Secret, refer to that, and revoke this one"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     names = {}
     for container in subject.containers:
         for entry in container.variables:

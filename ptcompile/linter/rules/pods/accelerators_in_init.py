@@ -33,13 +33,11 @@ Source: Kubernetes 1.36, effective requests of a pod with init containers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         requesting = [container for container in template.containers if accelerators(container)]
         if requesting and all(

@@ -40,13 +40,11 @@ Source: Kubernetes 1.36, device plugins allocate to containers; training-operato
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         main = next((container for container in template.main_containers if container.name == template.main_name), None)
         if main is None or accelerators(main):

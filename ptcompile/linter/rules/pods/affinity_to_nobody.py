@@ -30,18 +30,16 @@ Source: Kubernetes 1.36, inter-pod affinity.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.linter.references import template_labels
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for i, term in enumerate(as_mappings(nested_map(template.spec, "affinity", "podAffinity").get(_REQUIRED))):
             selector = nested_map(term, "labelSelector")

@@ -28,14 +28,12 @@ Source: Kubernetes 1.36, quality of service classes and node-pressure eviction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.kubelet import is_best_effort
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         requesting = next((container for container in template.containers if accelerators(container)), None)
         if requesting is not None and is_best_effort(template.spec):

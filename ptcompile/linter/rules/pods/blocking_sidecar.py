@@ -39,17 +39,15 @@ Source: Kubernetes 1.36, sidecar containers; kubeflow/trainer issue 1585.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import endless_command, idle_command, server_image
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.shell.endless import SERVERS
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         running = [container for container in template.containers if not container.is_init]
         if len(running) < 2 or template.spec.get("restartPolicy") == "Always":

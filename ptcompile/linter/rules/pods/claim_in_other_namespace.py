@@ -36,13 +36,11 @@ Source: Kubernetes 1.36, dynamic resource allocation; NVIDIA DRA driver 25.12, C
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import claims_of, find_in_any_namespace, source_of_claim
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
     namespace = subject.namespace

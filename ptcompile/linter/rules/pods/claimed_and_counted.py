@@ -42,14 +42,12 @@ Source: NVIDIA DRA driver 25.12, GPU allocation (gpuResourcesEnabledOverride).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.devices import GPU_CLASSES, claims_of, source_of_claim
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     namespace = subject.namespace
     for template in subject.templates:
         makers = {claim.name: source_of_claim(subject.stream, claim, namespace) for claim in claims_of(template)}

@@ -36,14 +36,12 @@ Source: Kubernetes 1.36, init containers and sidecar containers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.containers import endless_command, server_image
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         if not container.is_init or container.spec.get("restartPolicy") == "Always":
             continue

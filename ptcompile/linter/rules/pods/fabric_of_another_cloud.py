@@ -35,14 +35,12 @@ gpudirect-rdma (2026-06).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.hardware.fabric_machines import home_of
 from ptcompile.linter.machines import missing_fabrics
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for usage in missing_fabrics(template):
             home = home_of(usage.fabric)

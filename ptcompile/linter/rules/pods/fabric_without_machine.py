@@ -34,14 +34,12 @@ Source: machine types as of 2026-08: karpenter-provider-aws and Google Cloud's p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.hardware.fabric_machines import accelerators_with, fabrics_of, home_of, shorten, without_fabric
 from ptcompile.linter.machines import missing_fabrics
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for usage in missing_fabrics(template):
             cloud = usage.pins.cloud

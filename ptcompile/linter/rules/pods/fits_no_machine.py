@@ -38,14 +38,12 @@ Kubernetes 1.36, pkg/scheduler/framework/plugins; Karpenter 1.14, pkg/controller
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.machines import excess_requests
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     pools = subject.stream.pools
     is_listed = pools is not None and pools.is_listed  # with their own machines, as in compile
     of_machines = [] if is_listed else [each for template in subject.templates for each in _machine_misfits(template)]
@@ -56,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         yield from pod_misfits(subject, pools)
 
 
-def _machine_misfits(template: ManifestTemplate) -> Iterator[Finding]:
+def _machine_misfits(template: ManifestTemplate) -> Findings:
     for excess in excess_requests(template):
         if excess.misfit.left is None:
             maximum = f"{excess.misfit.has} ({excess.misfit.machine})"

@@ -30,11 +30,9 @@ NVIDIA/k8s-device-plugin issues 87 and 195.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mappings, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _ACCELERATOR_LABELS = frozenset(
@@ -53,7 +51,7 @@ _SHARED_WITHOUT_REQUEST = (
 )
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
         return  # a runtime's job may request them
     for template in subject.templates:

@@ -30,10 +30,8 @@ Source: Kubernetes 1.36, Pod Security Standards (baseline).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import node_devices
 from ptcompile.world.templates import ManifestTemplate
 
@@ -47,7 +45,7 @@ _VENDORS = ("habana.ai/gaudi", "amd.com/gpu")
 """Devices whose vendors' examples for Kubernetes set hostIPC (Gaudi 1.21, PyTorch; ROCm 6, RCCL tests)."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for key, effect in _EFFECTS.items():
             if template.spec.get(key) is True:

@@ -28,17 +28,15 @@ Source: Kubernetes 1.36, a pod's DNS policy; Volcano 1.10 and later sets it itse
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.record.additions.dns_policy:
         return
     for template in subject.templates:

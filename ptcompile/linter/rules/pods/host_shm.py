@@ -31,20 +31,19 @@ Source: Kubernetes 1.36, hostPath and emptyDir.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from posixpath import normpath
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _WHOLE_MACHINE = 8
 """Accelerators of the machines on which a pod shares /dev/shm with no other job: HGX boards, Gaudi, TPU hosts."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
             if normpath(as_string(nested_map(volume, "hostPath").get("path"))) == SHM:

@@ -55,7 +55,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.nodes import HOST
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.pod import repel
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ class _PinnedRole(NamedTuple):
     hosts: frozenset[str]
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     roles = list(_pinned_roles(subject))
     for first in roles:
         clique: list[_PinnedRole] = []

@@ -35,12 +35,10 @@ kubeflow/trainer issues 1585, 2327 and 2794; linkerd/linkerd2 pkg/inject (2026) 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.linter.rules.pods.missing_sidecar_annotation import find_driver
 from ptcompile.world.templates import ManifestTemplate
 
@@ -90,7 +88,7 @@ _MESHES = (
 )
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for mesh in _MESHES:
         request = _request_of_namespace(subject, mesh)
         for template in subject.templates:

@@ -29,8 +29,6 @@ default size of /dev/shm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
@@ -38,7 +36,7 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
@@ -48,7 +46,7 @@ _MIN_MEMORY_BYTES = 1 << 30
 """Smallest memory limit for which the fix adds a volume of half the size."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         if template.spec.get("hostIPC") is True:  # /dev/shm is the node's
             continue

@@ -35,17 +35,15 @@ pkg/csi_driver/node.go: NodePublishVolume.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
 from ptcompile.linter.claims import CLAIM, driver_of_claim
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
             path, driver = find_driver(subject, volume_path, volume)

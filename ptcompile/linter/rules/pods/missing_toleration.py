@@ -34,7 +34,7 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.selectors import untolerated
 from ptcompile.kubernetes.unstructured import Json, as_mappings, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -51,7 +51,7 @@ _TAINTS: dict[tuple[str, str], Json] = {
 """Node labels, and the taint on the nodes that have them."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for label, value in string_map(template.spec.get("nodeSelector")).items():
             known = [_TAINTS[label, value]] if (label, value) in _TAINTS else []

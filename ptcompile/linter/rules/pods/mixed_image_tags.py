@@ -53,15 +53,13 @@ Source: NCCL 2.29, all ranks run one version; PyTorch 2.13, collectives have to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.containers import split_image
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if len(subject.templates) < 2 or subject.record.rendezvous.all_pods:
         return  # roles-with-different-images compares the roles
     images: dict[str, tuple[str, str, str]] = {}

@@ -31,9 +31,7 @@ Source: Linux mount semantics; the Filesystem Hierarchy Standard 3.0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import volume_of
 from ptcompile.simulator.mounted import mount_path
 
@@ -42,7 +40,7 @@ _SYSTEM_FOLDERS = frozenset(
 )
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             for entry_path, mount in container.mounts:

@@ -31,18 +31,16 @@ GKE, Spot VMs (2026); AKS, node auto-drain (2026); Amazon EC2, Spot interruption
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.spot import notice_of, spot_label
 from ptcompile.world.templates import ManifestContainer
 
 _DEFAULT_SECONDS = 30
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         if not any(accelerators(container) for container in template.containers):
             continue

@@ -32,19 +32,17 @@ Source: Kubernetes 1.36, assigning pods to nodes; kubelet 1.36, pkg/kubelet/life
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import count, is_accelerator
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _HOSTNAME = "kubernetes.io/hostname"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         node = as_string(template.spec.get("nodeName"))
         if not node or (not template.path and not any(accelerators(container) for container in template.containers)):

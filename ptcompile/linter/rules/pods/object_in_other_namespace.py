@@ -37,14 +37,12 @@ Source: Kubernetes 1.36, namespaces: names of claims, ConfigMaps, Secrets and Se
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     namespace = as_string(subject.metadata.get("namespace"))
     if not namespace:
         return

@@ -32,11 +32,9 @@ Source: huggingface_hub 0.35, environment variables HF_HOME, HF_HUB_CACHE, HF_HU
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.unstructured import Json, as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
@@ -48,7 +46,7 @@ _CONFIGURATION = ("configMap", "secret", "projected", "downwardAPI")
 _DEFAULT_CACHE = "/root/.cache/huggingface"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             entry = _offline_entry(container)

@@ -43,16 +43,16 @@ Source: NCCL 2.27 environment variables; aws-ofi-nccl 1.15; RDMA shared device p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.fabric_gaps import gaps
 from ptcompile.kubernetes.unstructured import Json, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     has_accelerators = any(container.accelerators for container in subject.containers)
     for template in subject.templates:
         if has_accelerators and not _has_devices(template):

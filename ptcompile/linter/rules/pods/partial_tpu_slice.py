@@ -39,13 +39,12 @@ Source: Google Cloud, "Plan TPUs in GKE" (2026): multi-host slices are atomic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
@@ -57,7 +56,7 @@ _TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 _MAX_SIDES = 3
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.job is None:
         return  # the jobs of a runtime set its number of pods
     totals: dict[str, int] = {}

@@ -36,18 +36,16 @@ Source: Kubernetes 1.36, assigning pods to nodes; the vendors' tables of machine
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.hardware.nodes import HOST
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.linter.machines import pinned_machines
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _USUAL_DEVICES = 8
 """Number of accelerators of the largest usual machine; few have 16."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     totals: dict[str, int] = {}
     for template in subject.templates:
         path, hosts = next(pinned_values(template.spec, HOST), ((), []))

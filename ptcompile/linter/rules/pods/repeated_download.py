@@ -40,11 +40,9 @@ Source: Kubernetes 1.36, init containers run in each pod.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
@@ -56,7 +54,7 @@ _BY_POD = Pattern(r"INDEX|RANK|HOSTNAME|hostname|flock")
 _FOLDER = Pattern(r"(?<![\w:/.-])(/[\w./-]+)")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if sum(template.replicas for template in subject.templates) < 2:
         return
     for template in subject.templates:

@@ -29,18 +29,16 @@ Source: Kubernetes 1.36, restartPolicy of a Pod; kubernetes-sigs/lws issue 570.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.linter.containers import endless_command, starts_training
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _trains = Pattern(r"(?i)train|tun(?:e|ing)\b|sft\b|epoch|dpo\b").search
 _serves = Pattern(r"(?i)serv|infer|generat|chat|vllm|sglang").search
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = subject.spec.get("restartPolicy")
     is_restarted = subject.record.restarts_finished or subject.kind == ("v1", "Pod")
     if not is_restarted or policy not in (None, "", "Always"):

@@ -30,11 +30,9 @@ Source: Kubernetes 1.36, modes of ConfigMap, Secret and projected volumes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.mounted import mounted_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
@@ -42,14 +40,14 @@ _READ_ONLY = 0o644
 _EXECUTABLE = 0o755
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             if container.spec.get("command") and container.argv and container.written_tokens[0].startswith("/"):
                 yield from _check_command(template, container)
 
 
-def _check_command(template: ManifestTemplate, container: ManifestContainer) -> Iterator[Finding]:
+def _check_command(template: ManifestTemplate, container: ManifestContainer) -> Findings:
     path = container.written_tokens[0]
     file = mounted_path(template.spec, container.spec, path)
     if file is None or file.mode & 0o111:

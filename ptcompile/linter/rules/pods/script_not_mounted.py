@@ -36,12 +36,11 @@ Source: Kubernetes 1.36, ConfigMap and Secret volumes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from posixpath import join, normpath
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.simulator.mounted import mounted_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
@@ -49,7 +48,7 @@ from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 _SUFFIXES = (".py", ".sh", ".bash")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             script = _script_path(container)

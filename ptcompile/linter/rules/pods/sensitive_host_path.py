@@ -32,11 +32,10 @@ Source: Kubernetes 1.36, hostPath (its warning), and the Pod Security Standards,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from posixpath import normpath
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _SENSITIVE_PATHS = frozenset(
     {
@@ -62,7 +61,7 @@ _SENSITIVE_PATHS = frozenset(
 )
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
             host_path = as_string(nested_map(volume, "hostPath").get("path"))

@@ -40,14 +40,12 @@ Source: Kubernetes 1.36, Services: ports of a cluster IP.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.linter.references import endpoint_service
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     service, rendezvous = subject.cached(endpoint_service), subject.rendezvous
     if service is None or rendezvous is None:
         return

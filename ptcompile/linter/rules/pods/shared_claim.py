@@ -36,13 +36,11 @@ Source: Kubernetes 1.36, dynamic resource allocation, ResourceClaims and Resourc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import claims_of
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for claim in claims_of(template):
             if claim.kind != "ResourceClaim" or template.replicas < 2:

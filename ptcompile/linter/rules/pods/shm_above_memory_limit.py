@@ -32,16 +32,14 @@ Source: Kubernetes 1.36, emptyDir of medium Memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory
 from ptcompile.world.templates import ManifestTemplate
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
             size = quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")) if is_in_memory(volume) else None

@@ -30,17 +30,15 @@ Source: POSIX shm_open in glibc and musl; PyTorch 2.13, multiprocessing; NCCL 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 from ptcompile.simulator.mounted import mount_path
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             for entry_path, mount in container.mounts:

@@ -30,16 +30,14 @@ Source: Kubernetes 1.36, emptyDir.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import shm_mount, volume_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         seen = set()
         for container in template.containers:

@@ -29,16 +29,14 @@ Source: Kubernetes 1.36, activeDeadlineSeconds of Jobs and Pods.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _MINUTE = 60
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     specs: list[tuple[Path, Json]] = [((*template.path, "spec"), template.spec) for template in subject.templates]
     if subject.kind == ("batch/v1", "Job"):
         specs.append((("spec",), subject.spec))

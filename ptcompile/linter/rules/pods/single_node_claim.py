@@ -43,16 +43,14 @@ Source: Kubernetes 1.36, access modes of persistent volumes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _CLAIM = ("v1", "PersistentVolumeClaim")
 _SINGLE_NODE_MODES = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     claims = subject.neighbors.of_kind(_CLAIM)
     pods = sum(template.replicas for template in subject.templates) if claims else 0
     if pods < 2:

@@ -32,17 +32,15 @@ Source: Kubernetes 1.36, emptyDir.sizeLimit; containerd 2, the default size of /
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 
 _DEFAULT_BYTES = 64 * 2**20
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             mount = shm_mount(container)

@@ -30,18 +30,16 @@ Source: Kubernetes 1.36, backoffLimit and pod disruption conditions; labels of G
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.world.templates import ManifestTemplate
 
 _LIMIT_PATHS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind[1] == "Pod":
         return  # a bare Pod has no retries
     for template in subject.templates:

@@ -35,13 +35,11 @@ Source: reservations of GKE, EKS and AKS as Karpenter's providers compute them (
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.machines import excess_requests
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for excess in excess_requests(template):
             if excess.misfit.left is not None:

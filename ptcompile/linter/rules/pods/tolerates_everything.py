@@ -29,13 +29,11 @@ unreachable are NoExecute taints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mapping
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         tolerations = template.spec.get("tolerations")
         for i, item in enumerate(tolerations if isinstance(tolerations, list) else ()):

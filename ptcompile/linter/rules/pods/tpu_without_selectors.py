@@ -30,11 +30,9 @@ Source: Google Cloud, "Deploy TPU workloads in GKE" (2026); AI-Hypercomputer/xpk
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.world.templates import ManifestTemplate
 
@@ -44,7 +42,7 @@ _SUBSTITUTES = ("cloud.google.com/compute-class", "cloud.google.com/gke-nodepool
 """Labels that choose the nodes, and with them the slice, in another way."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     labels = string_map(subject.metadata.get("labels"))
     if any(queue in labels for queue, _ in QUEUE_LABELS.values()):
         return

@@ -31,7 +31,7 @@ machine types as of 2026-08.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from ptcompile._internal.lazy import Pattern
@@ -40,7 +40,7 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.machines import machines_by_name
 from ptcompile.hardware.nodes import ANYWHERE
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _GPU = "cloud.google.com/gke-accelerator"
@@ -57,7 +57,7 @@ _OTHER_VALUES = frozenset(
 _is_bare_model = Pattern(r"(?i)(?:nvidia-?)?[a-z]{1,2}\d{1,3}[a-z]?").fullmatch
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for label, find in (
             (_GPU, _gpu_values),

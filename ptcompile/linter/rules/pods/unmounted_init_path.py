@@ -35,11 +35,9 @@ Source: Kubernetes 1.36, volumes: each container mounts them itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import Json, as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -51,7 +49,7 @@ _SYSTEM_FOLDERS = frozenset(_SYSTEM.split())
 _FILLED = ("emptyDir", "ephemeral", "persistentVolumeClaim", "hostPath", "nfs", "csi")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         running = [container for container in template.containers if not container.is_init]
         for init in template.containers:
@@ -59,9 +57,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 yield from _unmounted_paths(template, init, running)
 
 
-def _unmounted_paths(
-    template: ManifestTemplate, init: ManifestContainer, running: list[ManifestContainer]
-) -> Iterator[Finding]:
+def _unmounted_paths(template: ManifestTemplate, init: ManifestContainer, running: list[ManifestContainer]) -> Findings:
     """Yield the first path of each token that is on a volume of another container only."""
     for token in init.argv:
         for match in _PATH.finditer(token.text):

@@ -29,14 +29,12 @@ Source: Kubernetes 1.36, volumes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
         return  # a TrainJob may mount what its runtime declares
     for template in subject.templates:

@@ -34,15 +34,15 @@ expressions of a term must match; Gt and Lt read whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         required = nested_map(template.spec, "affinity", "nodeAffinity", _REQUIRED)
         terms = as_mappings(required.get("nodeSelectorTerms")) if required else []

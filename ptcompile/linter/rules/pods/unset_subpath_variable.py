@@ -33,19 +33,17 @@ Source: kubelet 1.36, pkg/kubelet/container/helpers.go: ExpandContainerVolumeMou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_mapping, as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
 
 _REFERENCE = Pattern(r"\$\$|\$\(([A-Za-z_.-][\w.-]{0,253})\)")
 _is_service_variable = Pattern(r"\w{1,253}_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\w+)?)").fullmatch
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for path, container, view, pod in subject.views():
         mounts = container.get("volumeMounts")
         for i, item in enumerate(mounts if isinstance(mounts, list) else ()):

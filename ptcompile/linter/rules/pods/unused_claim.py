@@ -36,14 +36,12 @@ Source: Kubernetes 1.36, dynamic resource allocation; NVIDIA DRA driver 25.12, g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claims_of, source_of_claim
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     namespace = subject.namespace
     for template in subject.templates:
         used_names = {

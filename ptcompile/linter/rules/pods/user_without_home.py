@@ -31,12 +31,10 @@ Source: Kubernetes 1.36, security contexts; Python 3.11, os.path.expanduser and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.linter.containers import starts_training
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _MADE_UP_USERS = 10_000
@@ -44,7 +42,7 @@ _MADE_UP_USERS = 10_000
 _HOME_MAKERS = ("useradd", "adduser", "/etc/passwd", "HOME=", "nss_wrapper")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             path, user = _user(template, container)

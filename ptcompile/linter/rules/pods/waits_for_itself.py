@@ -52,11 +52,9 @@ Source: Kubernetes 1.36, init containers end before the containers start.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
 TYPE_CHECKING = False
@@ -67,7 +65,7 @@ _WAITING = Pattern(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcu
 _CONDITION = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     waiting = {init.path: _waiting_arguments(init) for init in subject.containers if init.is_init}
     rendezvous = subject.rendezvous if any(waiting.values()) else None
     serving = _serving_pod(subject, rendezvous) if rendezvous is not None else None

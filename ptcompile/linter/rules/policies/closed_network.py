@@ -52,8 +52,6 @@ Source: Kubernetes 1.36, network policies: traffic of a selected pod that no pol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -65,7 +63,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     string_map,
 )
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
 from ptcompile.linter.training_roles import count_nodes
 from ptcompile.world.workload import Stream
 
@@ -79,7 +77,7 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 """The label with its name that the API server gives every namespace."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     pods = subject.stream.cached(_training_pods).get(subject.namespace, [])
     for direction, peers in (("Ingress", "from"), ("Egress", "to")):
         for pod in pods:

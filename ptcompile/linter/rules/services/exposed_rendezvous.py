@@ -24,15 +24,13 @@ Source: PyTorch's security policy, "Using distributed features"; PyTorch 2.13, d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_int, as_mapping
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _RENDEZVOUS_PORTS = frozenset({23456, 29400, 29500})
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     kind = subject.spec.get("type")
     if kind not in ("NodePort", "LoadBalancer"):
         return

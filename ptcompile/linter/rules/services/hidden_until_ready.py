@@ -38,17 +38,15 @@ Source: Kubernetes 1.36, Service publishNotReadyAddresses; JobSet 0.12 sets it o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.linter.references import ServiceUser, is_probed, meets_by_name, service_users
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
 
 _FIELD = ("spec", "publishNotReadyAddresses")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if not is_headless(subject.manifest) or subject.spec.get("publishNotReadyAddresses") is True:
         return
     users = subject.cached(service_users)

@@ -35,15 +35,13 @@ Source: Kubernetes 1.36, DNS for Services and pods; Services without selectors g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.linter.references import meets_by_name, service_users
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if not is_headless(subject.manifest):
         return
     selector = string_map(subject.spec.get("selector"))

@@ -35,15 +35,13 @@ Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import meets_by_name, service_users
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     address = as_string(subject.spec.get("clusterIP"))
     if address == "None" or subject.spec.get("type") == "ExternalName":
         return

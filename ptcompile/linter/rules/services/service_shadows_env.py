@@ -25,16 +25,14 @@ Source: Kubernetes 1.36, environment variables of Services; PyTorch 2.13, MASTER
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.kubernetes.unstructured import as_mappings
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _SHADOWED_VARIABLES = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     variable = _SHADOWED_VARIABLES.get(subject.name)
     headless = is_headless(subject.manifest) or subject.spec.get("type") == "ExternalName"
     ports = as_mappings(subject.spec.get("ports"))

@@ -48,16 +48,14 @@ Source: Kubernetes 1.36, DNS of Services; PyTorch 2.13, rank 0 serves the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import service_selects
 from ptcompile.kubernetes.unstructured import object_name
 from ptcompile.linter.references import endpoint_service
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     service, job, rendezvous = subject.cached(endpoint_service), subject.job, subject.rendezvous
     if service is None or job is None or rendezvous is None or job.size < 2:
         return

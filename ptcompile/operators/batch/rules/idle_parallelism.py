@@ -31,14 +31,12 @@ Source: Job controller 1.36: no more pods than completions that remain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     completions = as_int(subject.spec.get("completions"))
     parallelism = as_int(subject.spec.get("parallelism"))
     if 0 < completions < parallelism:

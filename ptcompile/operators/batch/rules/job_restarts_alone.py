@@ -49,16 +49,14 @@ Source: Job controller 1.36, backoffLimit; PyTorch 2.13, the static rendezvous f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _LIMIT: Path = ("spec", "backoffLimit")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     retries = as_int(subject.spec.get("backoffLimit"), 6)
     pods = min(as_int(subject.spec.get("completions")), as_int(subject.spec.get("parallelism"), 1))
     if retries < 1 or pods < 2 or _fails_at_once(subject):

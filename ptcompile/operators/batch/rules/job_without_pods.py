@@ -28,11 +28,9 @@ Source: Kubernetes 1.36, Job: completions, parallelism, suspend.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _EFFECTS = {
     "completions": "the Job succeeds before any pod is created",
@@ -40,7 +38,7 @@ _EFFECTS = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for key, effect in _EFFECTS.items():
         if as_int(subject.spec.get(key), 1) == 0:
             path: Path = ("spec", key)

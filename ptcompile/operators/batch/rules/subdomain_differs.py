@@ -41,19 +41,17 @@ Source: Kubernetes 1.36, DNS for Services and pods; Job controller 1.36, hostnam
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kinds.templates import job_labels
 from ptcompile.kubernetes.index import SERVICE, is_headless
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.linter.references import meets_by_name, template_labels
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _POD = ("spec", "template", "spec")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.spec.get("completionMode") != "Indexed" or as_int(subject.spec.get("completions")) < 2:
         return
     services = subject.neighbors

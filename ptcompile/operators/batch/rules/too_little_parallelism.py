@@ -47,14 +47,12 @@ nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     completions = as_int(subject.spec.get("completions"))
     parallelism = as_int(subject.spec.get("parallelism"), 1)
     if not 0 < parallelism < completions:

@@ -29,14 +29,12 @@ Source: Kubernetes 1.36, TTL of finished Jobs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if as_int(subject.spec.get("ttlSecondsAfterFinished"), -1) == 0:
         path: Path = ("spec", "ttlSecondsAfterFinished")
         yield found_at(

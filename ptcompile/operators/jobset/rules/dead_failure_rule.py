@@ -40,11 +40,9 @@ Source: JobSet 0.12, failurePolicy.rules; Kubernetes, the Job controller's failu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, name_of, replicated_jobs
 
 _NEEDS = {
@@ -55,7 +53,7 @@ _NEEDS = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     fields = {name_of(replicated): _set_fields(child_job(replicated)) for _, replicated in replicated_jobs(subject)}
     everywhere = {field for job_fields in fields.values() for field in job_fields}
     for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):

@@ -49,16 +49,14 @@ Source: JobSet 0.12, API reference of startupPolicy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.rules.launch.ready_before_peers import deadlocks
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if nested_map(subject.spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
     path = ("spec", "startupPolicy", "startupPolicyOrder")

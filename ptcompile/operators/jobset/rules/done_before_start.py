@@ -51,15 +51,13 @@ Source: JobSet 0.12, successPolicy and dependsOn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "successPolicy")
     job_names = [name_of(replicated) for _, replicated in replicated_jobs(subject)]
     targets = as_strings(policy.get("targetReplicatedJobs"))

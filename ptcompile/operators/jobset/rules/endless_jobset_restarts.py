@@ -44,15 +44,13 @@ Source: JobSet 0.12, failurePolicy.rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
         if rule.get("action") == "RestartJobSetAndIgnoreMaxRestarts" and is_unconditional(rule):
             path = ("spec", "failurePolicy", "rules", i)

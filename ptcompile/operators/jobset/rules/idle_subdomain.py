@@ -36,14 +36,12 @@ Source: JobSet 0.12.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     network = nested_map(subject.spec, "network")
     if network.get("enableDNSHostnames") is False and network.get("subdomain"):
         path = ("spec", "network", "subdomain")

@@ -43,14 +43,12 @@ Source: JobSet 0.12; jobset#504; Kubernetes, publishNotReadyAddresses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if (
         nested_map(subject.spec, "network").get("publishNotReadyAddresses") is not False
         or subject.min_nodes_to_start < 2

@@ -41,16 +41,14 @@ Source: Kubernetes, Job backoffLimit; JobSet 0.12, failurePolicy; PyTorch 2.13, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, child_path, min_nodes, name_of, replicated_jobs
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     in_place = nested_map(subject.spec, "failurePolicy").get("restartStrategy") == "InPlaceRestart"
     for index, replicated in replicated_jobs(subject):
         spec = child_job(replicated)

@@ -35,11 +35,9 @@ Source: JobSet 0.12, labelAndAnnotateObject.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _PREFIX = "jobset.sigs.k8s.io/"
 _OWNED = frozenset(
@@ -49,7 +47,7 @@ _OWNED = frozenset(
 )  # fmt: skip
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for kind in ("labels", "annotations"):
             for key in string_map(nested_map(template.data, "metadata").get(kind)):

@@ -67,15 +67,13 @@ Source: JobSet 0.12, dependsOn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import concurrent_pods, min_nodes, name_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     depends = any(replicated.get("dependsOn") for _, replicated in replicated_jobs(subject))
     waiting = subject.waiting_roles if depends else {}  # empty if there are too many roles to read
     pods = (

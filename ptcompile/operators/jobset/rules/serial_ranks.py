@@ -40,11 +40,9 @@ Source: Kubernetes, Job parallelism; JobSet 0.12 does not change it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
     child_path,
@@ -55,7 +53,7 @@ from ptcompile.operators.jobset.rules.reading import (
 )
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     replicated_list = replicated_jobs(subject)
     serial = [
         (index, job)

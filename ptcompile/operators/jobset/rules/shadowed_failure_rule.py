@@ -39,14 +39,12 @@ Source: JobSet 0.12, failurePolicy.rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     rules = as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))
     catch_all = next((i for i, rule in enumerate(rules) if is_unconditional(rule)), len(rules))
     for i in range(catch_all + 1, len(rules)):

@@ -55,17 +55,15 @@ Source: JobSet 0.12, createHeadlessSvcIfNecessary.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
 
 _JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     subdomain = as_string(nested_map(subject.spec, "network").get("subdomain"))
     if not subdomain or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
         return

@@ -65,15 +65,13 @@ Source: JobSet 0.12, successPolicy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, job_count, min_nodes, name_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "successPolicy")
     if policy.get("operator") != "Any":
         return

@@ -37,15 +37,13 @@ Source: JobSet 0.12, api/jobset/v1alpha2/jobset_types.go: ExclusiveKey, NodeSele
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.pods import EXCLUSIVE, NODE_SELECTOR, annotated_parts
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for path, values, _ in annotated_parts(subject.manifest):
         for key in values:
             meant = _meant(key)

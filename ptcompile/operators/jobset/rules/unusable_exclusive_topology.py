@@ -38,16 +38,14 @@ Source: JobSet 0.12, pkg/webhooks/pod_mutating_webhook.go: patchPod; pod_admissi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.jobset.pods import EXCLUSIVE, NODE_SELECTOR, annotated_parts
 from ptcompile.operators.jobset.rules.reading import child_job, child_path, replicated_jobs
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     jobs = replicated_jobs(subject)
     for path, values, indexes in annotated_parts(subject.manifest):
         if EXCLUSIVE not in values or NODE_SELECTOR in values:

@@ -35,13 +35,11 @@ Source: Kueue 0.19, config/components/manager/controller_manager_config.yaml; is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, framework_off, queue_of, unmanaged_text
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     queue = queue_of(subject.metadata)
     switched_on = subject.stream.frameworks
     framework = framework_off(subject.kind, subject.versions, switched_on)

@@ -51,18 +51,16 @@ Source: Kueue 0.19 pkg/scheduler: a workload whose LocalQueue or ClusterQueue is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 from ptcompile.operators.kueue.scheduler.openness import why_closed
 from ptcompile.operators.queues.queue_systems import KUEUE_PRIORITY
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     name = queue_of(subject.metadata)
     if not name:
         return
@@ -88,7 +86,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
     yield from _closed(subject, queues)
 
 
-def _closed(subject: Subject, queues: StreamQueues) -> Iterator[Finding]:
+def _closed(subject: Subject, queues: StreamQueues) -> Findings:
     """Yield a finding if the queue of a job takes nothing."""
     for workload in queues.workloads(subject)[:1]:
         name, why = why_closed(queues.cluster, workload)
@@ -105,7 +103,7 @@ def _closed(subject: Subject, queues: StreamQueues) -> Iterator[Finding]:
         )
 
 
-def _missing_priority(subject: Subject) -> Iterator[Finding]:
+def _missing_priority(subject: Subject) -> Findings:
     """Yield a finding if the job's priority class is not among those of the stream."""
     name = string_map(subject.metadata.get("labels")).get(KUEUE_PRIORITY)
     names = [

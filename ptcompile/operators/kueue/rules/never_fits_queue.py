@@ -51,14 +51,12 @@ Source: Kueue 0.19 pkg/scheduler/flavorassigner, reason ExceedsMaxQuota.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     name = queue_of(subject.metadata)
     verdict = subject.stream.cached(StreamQueues).verdict(subject) if name else None
     if verdict is None or verdict.fits or not (verdict.is_certain or verdict.lacks_nodes):

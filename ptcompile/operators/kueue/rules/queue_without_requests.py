@@ -33,11 +33,9 @@ request.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import queue_of
 
 TYPE_CHECKING = False
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v1beta2", "ClusterQueue"))
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if not queue_of(subject.metadata) or subject.job is None:
         return
     if subject.kind[1] == "TrainJob" and nested_map(subject.spec, "trainer").get("resourcesPerNode"):

@@ -34,11 +34,9 @@ Source: Kubernetes 1.36, suspended Jobs; Kueue 0.19, jobs without a queue name a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
@@ -46,7 +44,7 @@ from ptcompile.operators.kueue.webhooks.kinds import KINDS
 _DEFAULT_QUEUE = "default"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     kind = KINDS.get(subject.kind)
     if kind is None or kind.serving or not kind.suspend:
         return

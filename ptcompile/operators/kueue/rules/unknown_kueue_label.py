@@ -34,14 +34,13 @@ apis/kueue/v1beta2.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.linter.key_places import keys_with_prefix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
 
@@ -55,14 +54,14 @@ def _known() -> tuple[str, ...]:
     return tuple(key.removeprefix(PREFIX) for key in keys_with_prefix(PREFIX))
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     pod_sets = {pod_set.path: pod_set.template for pod_set in pod_sets_of(subject.manifest) if pod_set.path}
     templates = {template.path: template.data for template in subject.templates if template.path}
     for path, holder in {(): subject.manifest, **pod_sets, **templates}.items():
         yield from _check_holder(path, holder)
 
 
-def _check_holder(base: Path, holder: Json) -> Iterator[Finding]:
+def _check_holder(base: Path, holder: Json) -> Findings:
     for part in ("labels", "annotations"):
         keys = nested_map(holder, "metadata", part)
         for key in keys:

@@ -40,14 +40,12 @@ ValidateElasticJobAnnotation; Volcano 1.16, spec.queue.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind == ("batch.volcano.sh/v1alpha1", "Job") and queue_of(subject.metadata):
         path = ("metadata", "labels", QUEUE)
         queue_edit = Edit("set", ("spec", "queue"), queue_of(subject.metadata))

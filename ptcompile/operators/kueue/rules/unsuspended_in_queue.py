@@ -32,16 +32,14 @@ Source: Kueue 0.19, the mutating webhooks of jobs; Argo CD, self healing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import queue_of
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     kind = KINDS.get(subject.kind)
     if kind is None or kind.serving or not kind.suspend:
         return

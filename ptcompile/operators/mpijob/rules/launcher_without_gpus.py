@@ -41,13 +41,11 @@ Source: MPI Operator 0.8, mpi_job_controller.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     launcher = subject.template_of("launcher")
     if launcher is None or not launcher.main_containers or subject.spec.get("runLauncherAsWorker") is True:
         return

@@ -41,17 +41,15 @@ Source: MPI Operator 0.8, mpi_job_controller.go: the hostfile is the only thing 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _HOST_WORDS = ("mpi", "hostfile", "horovod", "ssh", "srun", "prterun", "ray")
 """Parts of words by which a command line may start processes on the workers after all."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     launcher, worker = subject.template_of("launcher"), subject.template_of("worker")
     if launcher is None or worker is None or not worker.replicas or not launcher.main_containers:
         return

@@ -41,18 +41,17 @@ Source: MPI Operator 0.8, mpi_job_controller.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import Token
 
 _COUNT = ("-np", "-n", "--np", "-c")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     launcher, worker = subject.template_of("launcher"), subject.template_of("worker")
     if launcher is None or not launcher.main_containers:
         return

@@ -42,14 +42,12 @@ Source: MPI Operator 0.8, mpi_job_controller.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_int
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
     gpus = accelerators(worker.main_containers[0]) if worker is not None and worker.main_containers else 0
     slots = as_int(subject.spec.get("slotsPerWorker"), 1)

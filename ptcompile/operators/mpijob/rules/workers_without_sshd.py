@@ -42,14 +42,12 @@ Source: MPI Operator 0.8, mpi_job_controller.go, newWorker.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.containers import idle_command, starts_training
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
     if worker is None or not worker.replicas or not worker.main_containers:
         return

@@ -43,19 +43,18 @@ Source: NVIDIA DRA driver 25.12, ComputeDomain's numNodes; kubernetes-sigs/dra-d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
 
 from ptcompile.kubernetes.unstructured import as_int, as_mappings
 from ptcompile.linter.devices import channel_template
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     nodes, template = as_int(subject.spec.get("numNodes"), 0), channel_template(subject.manifest)
     pods = _count_claiming_pods(subject, template) if nodes > 0 and template else 0
     if pods and pods != nodes:

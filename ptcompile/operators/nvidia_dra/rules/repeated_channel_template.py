@@ -29,13 +29,11 @@ Source: NVIDIA DRA driver 25.12, ComputeDomain: the controller creates the templ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import channel_template
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     name = channel_template(subject.manifest)
     for version in ("v1", "v1beta2", "v1beta1"):
         if name and subject.neighbors.by_name((f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name):

@@ -39,16 +39,14 @@ Source: training-operator 1.9, which checks neither; PyTorch 2.13, torch/distrib
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _POLICY = ("spec", "elasticPolicy")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
     min_nodes = as_int(high if low is None else low, 1)

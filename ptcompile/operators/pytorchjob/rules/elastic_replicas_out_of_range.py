@@ -34,16 +34,14 @@ Source: training-operator 1.9, which does not compare them; PyTorch 2.13, dynami
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _REPLICAS = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     if not policy or policy.get("metrics"):
         return

@@ -46,15 +46,13 @@ Source: training-operator 1.9, SetPodEnv: PET_NNODES is the range of the Workers
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _MASTER = ("spec", "pytorchReplicaSpecs", "Master")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy, replicas = subject.spec.get("elasticPolicy"), nested_map(subject.spec, "pytorchReplicaSpecs")
     if policy is None or replicas.get("Master") is None or replicas.get("Worker") is None:
         return

@@ -34,14 +34,12 @@ lifecycle.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     role = "Master" if replicas.get("Master") is not None else "Worker"
     if nested_map(replicas, role).get("restartPolicy") == "Always":

@@ -38,16 +38,14 @@ Source: training-operator 1.9, SetElasticEnv: PET_RDZV_ENDPOINT is the first Wor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _BACKEND = ("spec", "elasticPolicy", "rdzvBackend")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     if policy.get("rdzvBackend") not in ("etcd", "etcd-v2") or policy.get("rdzvHost") is not None:
         return

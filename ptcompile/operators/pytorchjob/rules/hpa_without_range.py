@@ -40,16 +40,14 @@ Source: training-operator 1.9, ReconcileHPA and the defaults of elasticPolicy: o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")

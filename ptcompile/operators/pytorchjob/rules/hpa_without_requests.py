@@ -42,15 +42,13 @@ Source: Kubernetes 1.36, HorizontalPodAutoscaler, resource metrics; training-ope
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     workers = [template for template in subject.templates if template.role == "Worker"]
     containers = [container for template in workers for container in template.containers if not container.is_init]
     for i, metric in enumerate(as_mappings(nested_map(subject.spec, "elasticPolicy").get("metrics"))):

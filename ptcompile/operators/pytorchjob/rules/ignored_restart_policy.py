@@ -33,16 +33,14 @@ Source: training-operator 1.9, setRestartPolicy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
         policy = as_string(as_mapping(replica).get("restartPolicy")) or "OnFailure"
         template_policy = nested_map(replica, "template", "spec").get("restartPolicy")

@@ -38,11 +38,9 @@ Source: training-operator 1.9, the PodGroups of pkg/controller.v1/control.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _POLICY = ("spec", "runPolicy", "schedulingPolicy")
 _IGNORED = {
@@ -51,7 +49,7 @@ _IGNORED = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy", "schedulingPolicy")
     schedulers = {as_string(template.spec.get("schedulerName")) for template in subject.templates}
     if len(schedulers) != 1:

@@ -47,16 +47,14 @@ Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailab
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     min_available = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     total = sum(as_int(as_mapping(replica).get("replicas"), 1) for replica in replicas.values() if replica is not None)

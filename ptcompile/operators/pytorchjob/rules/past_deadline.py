@@ -34,16 +34,14 @@ Source: training-operator 1.9, PastActiveDeadline: 0 is past.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "activeDeadlineSeconds")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     seconds = nested_map(subject.spec, "runPolicy").get("activeDeadlineSeconds")
     if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds <= 0:
         yield found_at(

@@ -34,17 +34,15 @@ Source: training-operator 1.9, PastBackoffLimit: a limit that is not set is no l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _SPECS = ("spec", "pytorchReplicaSpecs")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy")
     if policy.get("backoffLimit") is not None or policy.get("activeDeadlineSeconds") is not None:
         return

@@ -43,14 +43,12 @@ Source: PyTorch 2.13, torch.distributed: all processes are expected to run the s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     mains = [container for template in subject.templates for container in template.main_containers]
     if len(mains) < 2:
         return

@@ -35,15 +35,13 @@ Source: training-operator 1.9, PastBackoffLimit; kubeflow/trainer issues 1589 an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "backoffLimit")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy")
     restarts = [
         as_mapping(policy_or_replica).get("restartPolicy")

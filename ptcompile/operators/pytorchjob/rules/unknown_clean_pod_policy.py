@@ -35,18 +35,16 @@ Source: training-operator 1.9, DeletePodsAndServices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "cleanPodPolicy")
 _POLICIES = ("None", "Running", "All")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy").get("cleanPodPolicy")
     if not isinstance(policy, str) or policy in _POLICIES:
         return

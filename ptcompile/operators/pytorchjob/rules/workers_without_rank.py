@@ -44,16 +44,14 @@ Source: training-operator 1.9, SetPodEnv; kubeflow/trainer issues 1916 and 2800.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     spec = subject.spec
     if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return

@@ -34,16 +34,14 @@ elasticPolicy; kubeflow/trainer issue 1988.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     roles = subject.training_roles
     total = count_nodes(roles)
     if total > 1 and subject.torchrun_groups and subject.lacks_rendezvous and roles[0].rendezvous.nodes != (1, 1):

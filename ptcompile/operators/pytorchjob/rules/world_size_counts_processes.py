@@ -44,18 +44,16 @@ change.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _NPROC = ("spec", "nprocPerNode")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     processes = atoi(as_string(subject.spec.get("nprocPerNode"))) or 1
     roles = subject.training_roles
     if processes < 2 or "Master" not in nested_map(subject.spec, "pytorchReplicaSpecs") or not roles:

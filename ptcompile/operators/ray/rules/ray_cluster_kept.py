@@ -31,14 +31,12 @@ Source: KubeRay 1.7, RayJob.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.ray.pods import has_autoscaler
 from ptcompile.operators.ray.rules.reading import ray_groups
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     spec = subject.spec
     shuts_down = spec.get("shutdownAfterJobFinishes") is True or spec.get("deletionStrategy") is not None
     if subject.kind[1] != "RayJob" or shuts_down:

@@ -37,14 +37,14 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, has_autoscaler
 from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
 
 _HELP = "ask for what one pod of the cluster has"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     groups = [group for group in ray_groups(subject) if group.started_pods or has_autoscaler(subject.manifest)]
     if not groups:
         return
@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(("spec", "entrypointResources"), text, "name it in rayStartParams resources of a group")
 
 
-def _check_gpus(subject: Subject, groups: list[RayGroup]) -> Iterator[Finding]:
+def _check_gpus(subject: Subject, groups: list[RayGroup]) -> Findings:
     needed = subject.spec.get("entrypointNumGpus")
     if not isinstance(needed, int | float) or any(map(hides_devices, groups)):
         return

@@ -37,14 +37,12 @@ Source: KubeRay 1.7, ray-operator/controllers/ray/common/pod.go; Ray 2.46, ray s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
         written = group.parameters.get("num-gpus")
         if written is None or group.gpus == group.devices or hides_devices(group) or not written.strip().isdigit():

@@ -33,14 +33,12 @@ Source: KubeRay 1.7, ray-operator/controllers/ray/utils/util.go, GetWorkerGroupD
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.ray.rules.reading import ray_groups
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
         written, least, most = (group.spec.get(key) for key in ("replicas", "minReplicas", "maxReplicas"))
         if group.is_head or not isinstance(written, int) or written == group.replicas:

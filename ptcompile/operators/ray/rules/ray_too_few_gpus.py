@@ -40,13 +40,11 @@ Source: Ray 2.46, ray.train.ScalingConfig and placement groups; verl 0.5, traine
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.ray.rules.reading import entrypoint_words, max_gpus, ray_groups
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     groups, words = ray_groups(subject), entrypoint_words(subject)
     needed = _gpus_of_ray_train(words) or _gpus_of_verl(words)
     total = max_gpus(subject, groups) if needed and groups else None

@@ -38,11 +38,9 @@ Source: Ray 2.46, python/ray/_private/utils.py, check_version_info; KubeRay 1.7,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, cluster_of, cluster_path
 from ptcompile.operators.ray.rules.reading import ray_groups
 
@@ -50,7 +48,7 @@ _match_release = Pattern(r"v?([0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})(?![0-9])").mat
 _HELP = "use one release of Ray in all images and in rayVersion"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     releases = [(group, release) for group in ray_groups(subject) if (release := _release(group))]
     for group, release in releases[1:]:
         first, first_release = releases[0]

@@ -29,13 +29,11 @@ Source: KubeRay 1.7, ray-operator/controllers/ray/common/job.go; Ray 2.46, ray j
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     spec = subject.spec
     if subject.kind[1] != "RayJob" or as_string(spec.get("entrypoint")).strip():
         return

@@ -38,13 +38,11 @@ Source: ptcompile, its simulation; Ray 2.46, ray.train.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.ray.rules.reading import ray_groups
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
         if not group.is_head and group.devices:
             path = (*group.path, "groupName") if group.spec.get("groupName") else group.path

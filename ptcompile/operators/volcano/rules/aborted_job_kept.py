@@ -34,14 +34,12 @@ Source: Volcano 1.16, garbage collector.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.spec.get("ttlSecondsAfterFinished") is None:
         return
     for policy in lifecycle_policies(subject):

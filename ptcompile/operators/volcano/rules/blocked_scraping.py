@@ -34,15 +34,13 @@ Source: Volcano 1.16, svc plugin; volcano#5410.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flag_value, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if "svc" not in volcano_job(subject).plugins or flag_value(subject, "svc", "disable-network-policy"):
         return
     for template in subject.templates:

@@ -34,13 +34,11 @@ Source: Volcano 1.16, job controller (createJobPod skips a claim that it has see
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     mounts: dict[str, str] = {}
     for i, volume in enumerate(as_mappings(subject.spec.get("volumes"))):
         claim, mount = as_string(volume.get("volumeClaimName")), as_string(volume.get("mountPath"))

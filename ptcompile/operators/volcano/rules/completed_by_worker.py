@@ -35,15 +35,13 @@ Source: Volcano 1.16, lifecycle policies (a job's policy is for every task).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import Policy, lifecycle_policies, pytorch_tasks, volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     tasks = pytorch_tasks(subject)
     master, worker = tasks or (None, None)
     if master is None or worker is None or worker is master or worker.replicas == 0:

@@ -33,14 +33,12 @@ Source: Volcano 1.16; volcano#1099, #436.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, never_restart
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for policy in lifecycle_policies(subject):
         on_failure = "PodFailed" in policy.events or policy.data.get("exitCode") is not None
         if not on_failure or not policy.restarts or "Never" in policy.restarts:

@@ -33,14 +33,12 @@ Source: Volcano 1.16, job cache (TaskFailed sums restart counts).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     all_policies = lifecycle_policies(subject)
     for policy in all_policies:
         if policy.events != ["TaskFailed"] or policy.restarts != {"Never"}:

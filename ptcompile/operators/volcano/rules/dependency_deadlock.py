@@ -32,15 +32,13 @@ Source: Volcano 1.16, gang plugin and dependsOn; volcano#2944, #2298.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
     dependent = {i for i, task in tasks if as_strings(nested_map(task.source, "dependsOn").get("name"))}
     startable = sum(task.replicas for i, task in tasks if i not in dependent)

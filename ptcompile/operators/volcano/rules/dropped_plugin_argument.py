@@ -41,18 +41,17 @@ Source: Volcano 1.16, job plugins; Go's flag package with ContinueOnError. --wai
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.admission import PLUGINS
 from ptcompile.operators.volcano.rules.reading import flag_value, flags_of, pytorch_tasks, volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for plugin, args in volcano_job(subject).plugins.items():
         flags = flags_of(plugin, subject.versions.volcano)
         problem = parse(args, flags)[1] if args and plugin in PLUGINS else None

@@ -34,16 +34,14 @@ Source: Volcano 1.16, validating webhook and job state machine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.admission import ACTIONS
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for policy in lifecycle_policies(subject):
         if policy.data.get("exitCode") is None or policy.events or policy.action in ACTIONS:
             continue

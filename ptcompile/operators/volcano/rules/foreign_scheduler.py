@@ -32,15 +32,13 @@ Source: Volcano 1.16, job controller (createJobPod).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     job_scheduler = as_string(subject.spec.get("schedulerName")) or "volcano"
     for i, task in tasks_with_pods(subject):
         name = as_string(task.spec.get("schedulerName"))

@@ -39,18 +39,16 @@ Source: Volcano 1.16, plugins proportion and capacity: JobEnqueueable and Alloca
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 _QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     queues = subject.objects.by_name(_QUEUE, job.queue)
     capability = nested_map(queues[-1], "spec", "capability") if queues else {}

@@ -32,13 +32,11 @@ Source: Volcano 1.16, job controller and scheduler.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.spec.get("schedulerName") == "default-scheduler":
         path = ("spec", "schedulerName")
         yield found_at(

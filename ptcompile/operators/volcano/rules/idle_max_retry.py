@@ -33,15 +33,13 @@ Source: Volcano 1.16, job controller.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     all_policies = lifecycle_policies(subject)
     if _is_max_retry_set(subject.spec) and not any(policy.action.startswith("Restart") for policy in all_policies):
         help = "add a policy {event: PodFailed, action: RestartJob}"

@@ -33,15 +33,13 @@ Source: Volcano 1.16, gang plugin (minTaskMember counts only where its sum is at
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     min_available = as_int(subject.spec.get("minAvailable"))
     tasks = volcano_job(subject).tasks
     total = sum(task.min_available for task in tasks)

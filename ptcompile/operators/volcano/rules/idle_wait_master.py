@@ -36,15 +36,13 @@ Source: Volcano 1.14 and newer, pytorch plugin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flags_of, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     args = volcano_job(subject).plugins.get("pytorch", [])
     flags, problem = parse(args, flags_of("pytorch", subject.versions.volcano))
     if problem is not None or flags.get("wait-master-enabled", True):

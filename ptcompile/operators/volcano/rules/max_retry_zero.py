@@ -33,14 +33,12 @@ Source: Volcano 1.16, mutating webhook; volcano#1651.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     max_retries: list[tuple[Path, object]] = [(("spec", "maxRetry"), subject.spec.get("maxRetry"))]
     for i, task in enumerate(volcano_job(subject).tasks):
         max_retries.append((("spec", "tasks", i, "maxRetry"), task.source.get("maxRetry")))

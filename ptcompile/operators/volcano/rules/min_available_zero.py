@@ -31,14 +31,12 @@ Source: Volcano 1.16, mutating webhook.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     min_available = subject.spec.get("minAvailable")
     if isinstance(min_available, int) and not isinstance(min_available, bool) and min_available == 0:
         path = ("spec", "minAvailable")

@@ -31,15 +31,13 @@ Source: Volcano 1.16, job state running; no webhook looks at it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     min_success = as_int(subject.spec.get("minSuccess"))
     total = sum(task.replicas for _, task in tasks_with_pods(subject))
     if min_success > total > 0:

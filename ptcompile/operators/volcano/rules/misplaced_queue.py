@@ -35,15 +35,13 @@ Source: Volcano 1.16, job controller (createOrUpdatePodGroup).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS, volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     queue = volcano_job(subject).queue
     metadata: list[tuple[Path, Json]] = [(("metadata",), subject.metadata)]
     metadata += [

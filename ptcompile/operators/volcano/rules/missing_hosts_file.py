@@ -49,19 +49,17 @@ Source: Volcano 1.16, pkg/controllers/job/plugins/distributed-framework and svc:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.volumes import mount_for
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 _FILE = Pattern(r"/etc/volcano/([\w.-]{1,128})")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     has_plugin = "svc" in job.plugins
     names = [task.name.replace("-", "_") for task in job.tasks]

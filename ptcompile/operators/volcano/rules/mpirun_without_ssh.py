@@ -49,11 +49,9 @@ Source: Volcano 1.16, plugins ssh and mpi; Open MPI 5, launching with ssh.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer
@@ -62,7 +60,7 @@ _LAUNCH = Pattern(r"(?:^|[\s/;&|(])(mpirun|mpiexec|horovodrun)(?:\s|$)")
 _HOSTS = Pattern(r"(?:^|\s)(?:--?host(?:s|file)?|-H|--?machinefile|-f)(?:[=\s]|$)|OMPI_MCA_orte_default_hostfile")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     if {"ssh", "mpi"} & {*job.plugins} or sum(task.replicas for task in job.tasks) < 2:
         return

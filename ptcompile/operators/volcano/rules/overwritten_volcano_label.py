@@ -32,11 +32,9 @@ Source: Volcano 1.16, job controller (createJobPod).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _OWNED = {
     "labels": frozenset(
@@ -49,7 +47,7 @@ _OWNED = {
 }  # fmt: skip
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for kind, owned in _OWNED.items():
             for key in string_map(nested_map(template.data, "metadata").get(kind)):

@@ -36,15 +36,13 @@ Source: Volcano 1.16, PodGroup minMember; volcano#3373, #2462.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     min_available = as_int(subject.spec.get("minAvailable"))
     total = sum(task.replicas for _, task in tasks_with_pods(subject))
     required = min(subject.min_nodes_to_start, total) if 0 < min_available < total else 0

@@ -32,14 +32,12 @@ Source: Volcano 1.12 and newer, lifecycle policies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for policy in lifecycle_policies(subject):
         if "PodPending" in policy.events and not policy.data.get("timeout"):
             yield found_at(

@@ -36,16 +36,14 @@ Source: Volcano 1.16, pytorch plugin (OnPodCreate returns early without a master
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if "pytorch" not in volcano_job(subject).plugins or pytorch_tasks(subject) is not None:
         return
     path = ("spec", "plugins", "pytorch")

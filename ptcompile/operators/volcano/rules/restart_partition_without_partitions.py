@@ -33,14 +33,12 @@ Source: Volcano 1.14 and newer, lifecycle policies.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for policy in lifecycle_policies(subject):
         if policy.action != "RestartPartition" or not policy.tasks or policy.partitioned:
             continue

@@ -34,15 +34,13 @@ Source: Volcano 1.16, network-topology-aware plugin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     topologies: list[tuple[Path, Json]] = [(("spec", "networkTopology"), nested_map(subject.spec, "networkTopology"))]
     for i, task in enumerate(volcano_job(subject).tasks):
         task_topology = nested_map(task.source, "partitionPolicy", "networkTopology")

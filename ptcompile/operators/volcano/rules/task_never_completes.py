@@ -31,15 +31,13 @@ Source: Volcano 1.16 (sets no default); Kubernetes, pod restartPolicy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mappings
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, pod_path, restart_policy_of, tasks_with_pods
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
     if _job_ends(subject, sum(task.replicas for _, task in tasks if restart_policy_of(task) != "Always")):
         return

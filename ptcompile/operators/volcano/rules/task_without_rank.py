@@ -38,16 +38,14 @@ Source: Volcano 1.16, pytorch plugin; WORLD_SIZE counts master and worker alone 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_mappings
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.plugins import VolcanoTask
 from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, tasks_with_pods, with_argument
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     plugin_tasks = pytorch_tasks(subject)
     if plugin_tasks is None:
         return

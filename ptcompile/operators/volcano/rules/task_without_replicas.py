@@ -28,14 +28,12 @@ Source: Volcano 1.16, Job CRD (replicas is an int32 without default).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for i, task in enumerate(volcano_job(subject).tasks):
         if task.source.get("replicas") is None:
             path = ("spec", "tasks", i)

@@ -33,14 +33,12 @@ Source: Volcano 1.16, job controller.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     annotations = string_map(subject.metadata.get("annotations"))
     if {"volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"} <= annotations.keys():
         path = ("metadata", "annotations", "volcano.sh/jdb-max-unavailable")

@@ -38,16 +38,14 @@ Source: Volcano 1.16, job controller (waitDependsOnTaskMeetCondition).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for i, task in enumerate(volcano_job(subject).tasks):
         iteration = as_string(nested_map(task.source, "dependsOn").get("iteration"))
         if iteration in ("", "any", "all"):

@@ -45,11 +45,9 @@ Source: Volcano 1.16, svc plugin; Kubernetes, publishNotReadyAddresses; jobset#5
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_mapping
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import (
     flag_value,
     pytorch_tasks,
@@ -59,7 +57,7 @@ from ptcompile.operators.volcano.rules.reading import (
 )
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     plugin_tasks = pytorch_tasks(subject)
     if "svc" not in volcano_job(subject).plugins or flag_value(subject, "svc", "publish-not-ready-addresses"):
         return

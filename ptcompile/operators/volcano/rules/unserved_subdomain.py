@@ -33,16 +33,14 @@ Source: Volcano 1.16, svc plugin; Kubernetes, DNS for Services and Pods.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods, volcano_job
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     if "svc" not in job.plugins or not job.name:
         return

@@ -46,14 +46,12 @@ Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; PyTorch
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_sizes
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for path, size, members in group_sizes(subject):
         total = sum(member.pods for member in members)
         jobs = {id(member.subject): member.subject for member in members}

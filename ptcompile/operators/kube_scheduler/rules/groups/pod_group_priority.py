@@ -40,17 +40,15 @@ Source: Kubernetes 1.37, PodGroupSpec.priorityClassName; kubernetes/enhancements
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import members_of
 
 _HAS_PRIORITY = (1, 37)
 """The release without a feature gate for it (docs/facts/gangs.md#releases)."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind[1] != "PodGroup" or subject.stream.versions.kubernetes < _HAS_PRIORITY:
         return
     classes = {member.priority_class for member in members_of(subject)}

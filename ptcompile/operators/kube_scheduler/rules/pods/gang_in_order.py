@@ -49,14 +49,12 @@ Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; JobSet 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind[1] != "JobSet" or subject.job is None:
         return
     replicated_jobs = as_mappings(subject.spec.get("replicatedJobs"))

@@ -39,17 +39,15 @@ Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling, PreEnqu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import kind_of, namespace_of, object_name
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 from ptcompile.operators.queues.gangs import NamedGroup
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
     for template in subject.templates:

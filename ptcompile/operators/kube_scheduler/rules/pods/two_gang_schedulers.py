@@ -40,16 +40,14 @@ have their own PodGroups.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import SCHEDULER, group_of_template, groups_of_template
 from ptcompile.operators.table import BY_GANG_SCHEDULER
 from ptcompile.world.templates import ManifestTemplate
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         group = group_of_template(template, subject)
         if group is None:

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, nested_map, object_name
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
 
 _GROUP = "kueue.x-k8s.io/"
@@ -49,7 +49,7 @@ _CONSEQUENCES = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     names = subject.stream.cached(_names_by_kind)
     references = [*_references(subject)]
     flavors = {name for _, kind, name in references if kind == "ResourceFlavor"}

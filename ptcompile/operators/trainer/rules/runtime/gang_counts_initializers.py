@@ -50,14 +50,12 @@ Source: Trainer 2.3, podGroupPolicy plugins; JobSet 0.12, dependsOn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, replicated_jobs
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if not any(
         as_mapping(subject.spec.get("podGroupPolicy")).get(name) is not None for name in ("volcano", "coscheduling")
     ):

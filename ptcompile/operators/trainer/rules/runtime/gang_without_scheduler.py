@@ -36,15 +36,15 @@ Source: Trainer 2.3, podGroupPolicy plugins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import pod_path, pod_spec_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "podGroupPolicy")
     kind = next((name for name in ("volcano", "coscheduling") if isinstance(policy.get(name), Mapping)), None)
     lost = [

@@ -34,14 +34,12 @@ Source: Trainer 2.3, JobSet builder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if jobset_spec(subject).get("suspend") is True:
         path = (*JOBSET, "suspend")
         yield found_at(

@@ -34,17 +34,15 @@ Source: Trainer 2.3, runtimes; Kubeflow SDK 0.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import policy_of
 
 _LABEL = "trainer.kubeflow.org/framework"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     policy = policy_of(subject)
     if policy in (None, "plain") or string_map(subject.metadata.get("labels")).get(_LABEL):
         return

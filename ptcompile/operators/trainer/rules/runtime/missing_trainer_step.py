@@ -36,18 +36,16 @@ Source: Trainer 2.3, runtime framework (ancestor label).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, replicated_jobs, trainer_jobs
 
 LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     job_list = replicated_jobs(subject)
     if policy_of(subject) is None or not job_list or trainer_jobs(subject):
         return

@@ -36,15 +36,13 @@ Source: Trainer 2.3, torch plugin and JobSet builder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainer_jobs
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if policy_of(subject) != "torch":
         return
     nodes = max(1, as_int(nested_map(subject.spec, "mlPolicy").get("numNodes"), 1))

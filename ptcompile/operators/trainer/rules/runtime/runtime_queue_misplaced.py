@@ -44,17 +44,15 @@ Source: Trainer 2.3, volcano plugin.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _KEY = "scheduling.volcano.sh/queue-name"
 _QUEUE_PATH: Path = ("spec", "template", "metadata", "annotations", _KEY)
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if nested_map(subject.spec, "podGroupPolicy").get("volcano") is None:
         return
     queue = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(_KEY)

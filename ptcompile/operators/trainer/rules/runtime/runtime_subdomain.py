@@ -36,15 +36,13 @@ Source: Trainer 2.3, torch plugin; JobSet 0.12, network.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec, policy_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     name = as_string(nested_map(jobset_spec(subject), "network").get("subdomain"))
     if name and policy_of(subject) == "torch":
         path = (*JOBSET, "network", "subdomain")

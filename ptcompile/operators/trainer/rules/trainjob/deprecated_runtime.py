@@ -45,14 +45,12 @@ Source: Trainer 2.3, webhook.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     labels = string_map(nested_map(runtime_of(subject).source, "metadata").get("labels"))
     if not runtime_of(subject).assumed and labels.get("trainer.kubeflow.org/support") == "deprecated":
         path = ("spec", "runtimeRef", "name")

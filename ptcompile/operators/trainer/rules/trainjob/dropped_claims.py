@@ -26,10 +26,10 @@ Source: Trainer 2.3, pkg/runtime/core/trainingruntime.go; Trainer 2.2, JobSet bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
@@ -41,7 +41,7 @@ _PATH = ("spec", "trainer", "resourcesPerNode")
 _HELP = "write limits and claims into the runtime's pod template, and remove resourcesPerNode"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     resources = nested_map(subject.spec, "trainer").get("resourcesPerNode")
     if not isinstance(resources, Mapping):
         return

@@ -46,15 +46,13 @@ Source: Trainer 2.3, JobSet builder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     trainer = nested_map(subject.spec, "trainer")
     if not trainer.get("command") or trainer.get("args") is not None or runtime_of(subject).assumed:
         return

@@ -22,16 +22,14 @@ Source: Trainer 2.3, the ClusterTrainingRuntimes that it installs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
     name, installed = as_string(ref.get("name")), as_string(ref.get("kind")) in ("", runtimes.KINDS[0])
     if not runtime_of(subject).assumed or not installed or len(name) > 63:

@@ -45,16 +45,14 @@ Source: Kustomize 5.8, api/internal/konfig/builtinpluginconsts: namereference; T
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
     kind, name = as_string(ref.get("kind")) or runtimes.KINDS[0], as_string(ref.get("name"))
     if not name or not runtime_of(subject).assumed:

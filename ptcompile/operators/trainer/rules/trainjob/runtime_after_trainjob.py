@@ -49,14 +49,12 @@ Source: Trainer 2.3, webhook.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     order, runtime = subject.stream.positions, id(runtime_of(subject).source)
     job_order, runtime_order = order.get(id(subject.manifest)), order.get(runtime)
     if job_order is None or runtime_order is None or runtime in subject.stream.related_ids:

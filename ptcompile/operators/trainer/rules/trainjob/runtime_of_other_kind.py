@@ -44,16 +44,14 @@ Source: Trainer 2.3, webhook.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
     name = as_string(ref.get("name"))
     namesake = _find_namesake(subject, name) if runtime_of(subject).assumed and name else None

@@ -21,15 +21,13 @@ Source: Trainer 2.2 and 2.3, torch plugin; trainer#4076.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     if assumed or runtimes.policy_of(runtime) != "torch" or subject.spec.get("trainer") is not None:
         return

@@ -49,15 +49,15 @@ Source: Trainer 2.3, torch plugin; trainer#3974, #3602.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     trainer = nested_map(subject.spec, "trainer")
     resources = trainer.get("resourcesPerNode")

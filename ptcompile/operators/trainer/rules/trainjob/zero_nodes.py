@@ -23,14 +23,12 @@ Source: Trainer 2.3 (the schema's minimum is 0).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     num_nodes = nested_map(subject.spec, "trainer").get("numNodes")
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool) and num_nodes == 0:
         path = ("spec", "trainer", "numNodes")

@@ -34,12 +34,10 @@ Source: Volcano 1.16, volcano.sh/apis: the keys in pkg/apis/scheduling/v1beta1/l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _KNOWN = {
     "volcano.sh/": (
@@ -77,7 +75,7 @@ _KNOWN = {
 """Keys after their prefix, whether people or Volcano write them."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     templates = {template.path: template.data for template in subject.templates if template.path}
     for base, holder in {(): subject.manifest, **templates}.items():
         for part in ("annotations", "labels"):

@@ -24,12 +24,10 @@ Source: Volcano 1.16, pkg/scheduler/api/resource_info.go: NewResource.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _LISTS = (("capability",), ("deserved",), ("guarantee", "resource"))
 _NATIVE = frozenset({"cpu", "memory", "pods", "ephemeral-storage"})
@@ -44,7 +42,7 @@ _OTHER_NAMES = {
 }
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for keys in _LISTS:
         amounts = nested_map(subject.spec, *keys)
         for name in map(str, amounts):
