@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.resources import check_amounts
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, field_errors as f, problem_at
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map

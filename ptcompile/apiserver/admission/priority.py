@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
-from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, field_errors as f
 from ptcompile.kubernetes.unstructured import Json, as_int, as_string, object_name
 
 _KIND = ("scheduling.k8s.io/v1", "PriorityClass")

@@ -16,8 +16,7 @@ from ptcompile.apiserver.cel.evaluation import unescape
 from ptcompile.apiserver.cel.syntax import CelSyntaxError, parse
 from ptcompile.apiserver.cel.values import type_named
 from ptcompile.apiserver.crds.schema import schemas_of
-from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False

@@ -8,11 +8,10 @@ from ptcompile.apiserver.crds import Definition, definition_problems, shipped_de
 from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.structure import is_outside
 from ptcompile.apiserver.structure.json_schema import JsonSchema
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.apiserver.validation.values import why_not_kind, why_not_path_segment
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.operators.table import kind_named
 

@@ -16,8 +16,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile.apiserver.kinds import versions
 from ptcompile.apiserver.structure.checks import SchemaScope, definition_check
 from ptcompile.apiserver.structure.violations import to_problem, type_mismatch
-from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path, problem_at
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import why_not_canonical_ip
 from ptcompile.apiserver.validation.metadata import (
     check_generation,
@@ -18,7 +17,7 @@ from ptcompile.apiserver.validation.metadata import (
     metadata_problems,
 )
 from ptcompile.apiserver.validation.values import service_name_rule, why_not_path_segment
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 

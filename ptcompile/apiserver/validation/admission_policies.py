@@ -10,7 +10,6 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel.environments import policy_environment, variable_type
 from ptcompile.apiserver.cel.syntax import RESERVED
 from ptcompile.apiserver.cel.types import BOOL, NULL, STRING, CelType, list_of
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.admission_registration import (
     REINVOCATION_POLICIES,
     check_expression,
@@ -19,7 +18,7 @@ from ptcompile.apiserver.validation.admission_registration import (
     check_match_resources,
 )
 from ptcompile.apiserver.validation.values import why_not_kind
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map

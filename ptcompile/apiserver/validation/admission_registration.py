@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel.environments import policy_environment, why_invalid_policy_expression
 from ptcompile.apiserver.cel.types import BOOL, CelType
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.apiserver.validation.values import PORT_MAX, why_not_path_segment
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map

@@ -9,14 +9,13 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.cel.cost import crd_cost_problems
 from ptcompile.apiserver.crds.schema import crd_schema_problems
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.admission_registration import (
     check_client,
     check_review_versions,
 )
 from ptcompile.apiserver.validation.crd_schemas import SchemaPathError, crd_value_problems, field_at
 from ptcompile.apiserver.validation.values import why_not_kind
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map

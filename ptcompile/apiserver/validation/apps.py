@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_labels, check_selector
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
 from ptcompile.apiserver.validation.values import amount_of, check_amount_or_percent
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.selectors import selects

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.values import why_not_path_segment
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import why_not_cidr
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key, why_not_value
 from ptcompile.apiserver.validation.networking import is_dual_stack
@@ -13,7 +12,7 @@ from ptcompile.apiserver.validation.policy import is_counted
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_toleration
 from ptcompile.apiserver.validation.values import PORT_MAX
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer, Update

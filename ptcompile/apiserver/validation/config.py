@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.field_errors import forbidden_change, immutable
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics.field_errors import forbidden_change, immutable
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, nested_map

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import FIELD_GATES, PodContext, is_dropped
 from ptcompile.apiserver.validation.env import check_env, check_env_from
 from ptcompile.apiserver.validation.mounts import check_devices, check_mounts
 from ptcompile.apiserver.validation.resources import check_resources
 from ptcompile.apiserver.validation.security import check_container_security
 from ptcompile.apiserver.validation.values import check_port_number, check_port_reference, check_ports
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics import Path, field_errors as f, field_path
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, as_mapping

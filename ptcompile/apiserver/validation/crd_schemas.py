@@ -19,8 +19,7 @@ from ptcompile.apiserver.crds.rules import rule_problems
 from ptcompile.apiserver.crds.schema import schemas_of
 from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
-from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics import Path, field_errors as f, field_path
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.apps import check_counts, check_template
 from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
+from ptcompile.diagnostics import field_errors as f
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 

@@ -6,10 +6,9 @@ Source: Kubernetes 1.36 `pkg/apis/storage/validation`, in its order and words.
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.storage import check_inline_volume
 from ptcompile.apiserver.validation.values import check_driver_name, check_token_seconds
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map

@@ -6,10 +6,9 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.cel.cost import SELECTOR_LIMIT, device_selector_cost
 from ptcompile.apiserver.cel.environments import why_invalid_device_expression
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key, why_not_value
 from ptcompile.apiserver.validation.values import check_driver_name
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, nested_map

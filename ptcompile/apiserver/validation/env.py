@@ -9,10 +9,9 @@ from collections.abc import Callable
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import mask_dash, why_not_key
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics import Path, field_errors as f, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse, to_string
 from ptcompile.kubernetes.requests import ApiServer

@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map

@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.field_errors import RECREATE_HELP, immutable
 from ptcompile.apiserver.validation.metadata import check_labels, check_selector, generated_name, why_not_key
 from ptcompile.apiserver.validation.pod import (
     check_pod_annotations,
@@ -19,7 +17,8 @@ from ptcompile.apiserver.validation.pod import (
     check_template_metadata,
 )
 from ptcompile.apiserver.validation.pod_groups import check_job_scheduling
-from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path, problem_at
+from ptcompile.diagnostics.field_errors import RECREATE_HELP, immutable
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update

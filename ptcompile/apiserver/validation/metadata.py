@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import bounded_cache
-from ptcompile.apiserver.validation import field_errors as f
-from ptcompile.apiserver.validation.field_errors import forbidden_change, immutable
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
+from ptcompile.diagnostics.field_errors import forbidden_change, immutable
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics import Path, field_errors as f, field_path
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 _BIND_OPTIONS = ("nodev", "noexec", "nosuid")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import is_cidr, is_ip, is_mapped_ip, why_not_cidr
 from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.apiserver.validation.values import (
@@ -16,7 +15,7 @@ from ptcompile.apiserver.validation.values import (
     service_name_rule,
     why_not_path_segment,
 )
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map

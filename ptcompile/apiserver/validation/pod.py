@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.containers import RESTART_POLICIES, check_containers
 from ptcompile.apiserver.validation.context import FIELD_GATES, PodContext, is_dropped
 from ptcompile.apiserver.validation.dns import (
@@ -14,7 +13,6 @@ from ptcompile.apiserver.validation.dns import (
     check_hostname_override,
     check_label_field,
 )
-from ptcompile.apiserver.validation.field_errors import forbidden_change
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key
 from ptcompile.apiserver.validation.pod_groups import check_eviction_responders, check_scheduling_group
 from ptcompile.apiserver.validation.resources import check_amounts, check_pod_resources
@@ -33,7 +31,8 @@ from ptcompile.apiserver.validation.security import (
 )
 from ptcompile.apiserver.validation.values import check_host_ports
 from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
+from ptcompile.diagnostics.field_errors import forbidden_change
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map

@@ -6,10 +6,9 @@ released schemas state; no server was asked. See docs/facts/feature-gates.md#new
 
 from __future__ import annotations
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import why_not_key
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector, why_not_key
 from ptcompile.apiserver.validation.resources import why_not_resource
 from ptcompile.apiserver.validation.values import check_amount_or_percent
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.resources import is_native_resource

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map

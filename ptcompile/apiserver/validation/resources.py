@@ -8,10 +8,9 @@ from __future__ import annotations
 from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.metadata import why_not_key
-from ptcompile.diagnostics import Edit, Fix, Path, field_path, fixes
+from ptcompile.diagnostics import Edit, Fix, Path, field_errors as f, field_path, fixes
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.amounts import container_requests, quantities_of, sum_containers

@@ -6,7 +6,6 @@ Source: docs/facts/api-server.md#scheduling-and-the-pod 121 to 145, 157, Kuberne
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import (
     check_key,
@@ -18,7 +17,7 @@ from ptcompile.apiserver.validation.metadata import (
     why_not_key,
     why_not_value,
 )
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics import Path, field_errors as f, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.mounts import why_not_relative
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics import Path, field_errors as f, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map

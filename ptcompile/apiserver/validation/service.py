@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.dns import is_cidr, why_not_ip, why_special_ip
-from ptcompile.apiserver.validation.field_errors import forbidden_change, immutable
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key
 from ptcompile.apiserver.validation.values import PROTOCOLS, check_port_number, check_port_reference
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics.field_errors import forbidden_change, immutable
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, as_mapping

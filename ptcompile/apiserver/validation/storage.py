@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.apiserver.validation.mounts import why_not_forward
 from ptcompile.apiserver.validation.scheduling import check_node_selector_terms
 from ptcompile.apiserver.validation.volume_claims import check_access
 from ptcompile.apiserver.validation.volumes import check_csi, check_one_source
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer, Update

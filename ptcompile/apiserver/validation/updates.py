@@ -13,14 +13,14 @@ from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
 from ptcompile.apiserver.kinds import CUSTOM, is_built_in
 from ptcompile.apiserver.server_side_apply import REMOVED, merge_by_schema
-from ptcompile.apiserver.validation.field_errors import (
+from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics.field_errors import (
     RECREATE_HELP,
     forbidden_change,
     immutable,
     indexed_mappings,
     quote_value,
 )
-from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.kubernetes.unstructured import Json, get, kind_of
 from ptcompile.operators.table import kind_named
 

@@ -9,9 +9,8 @@ import marshal
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.names import why_not_port_name
 from ptcompile.kubernetes.requests import ApiServer

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.defaulting.built_in import DEFAULT_SERVER, drops_source
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import is_dropped
-from ptcompile.apiserver.validation.field_errors import forbidden_change
 from ptcompile.apiserver.validation.metadata import check_selector
-from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path, problem_at
+from ptcompile.diagnostics.field_errors import forbidden_change
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer, Update

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.env import VOLUME_FIELDS, check_field_ref, check_resource_ref
 from ptcompile.apiserver.validation.mounts import why_not_forward, why_not_relative
 from ptcompile.apiserver.validation.values import check_driver_name, check_token_seconds
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.unstructured import Json, nested_map

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.apiserver.validation.dns import is_cidr, is_ip
-from ptcompile.apiserver.validation.field_errors import quote_value
 from ptcompile.apiserver.warnings.header import warning
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import quote_value
 from ptcompile.kubernetes.requests import ApiServer
 
 TYPE_CHECKING = False

@@ -11,11 +11,10 @@ from base64 import b64decode
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.addresses import cidr_warnings
 from ptcompile.apiserver.warnings.header import deprecated, warning
 from ptcompile.apiserver.warnings.pods import deprecated_label_text
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import owner_key
 from ptcompile.apiserver.warnings.header import repeated, warning
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import Json, nested_map

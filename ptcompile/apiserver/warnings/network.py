@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.addresses import (
     cidr_warnings,
     ip_warnings,
@@ -15,7 +14,7 @@ from ptcompile.apiserver.warnings.addresses import (
     service_ip_warnings,
 )
 from ptcompile.apiserver.warnings.header import deprecated, ignored
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.addresses import ip_warnings
 from ptcompile.apiserver.warnings.header import deprecated, ignored, repeated, warning
 from ptcompile.apiserver.warnings.volumes import fractional_warnings, volume_warnings
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map

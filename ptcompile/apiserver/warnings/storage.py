@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.header import deprecated, warning
 from ptcompile.apiserver.warnings.pods import deprecated_label_text, node_label_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings, removed_volume_warnings
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 

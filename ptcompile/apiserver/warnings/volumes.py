@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.warnings.header import deprecated, repeated, warning
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS
 from ptcompile.apiserver.warnings.header import ignored, warning
 from ptcompile.apiserver.warnings.metadata import host_name_warnings
 from ptcompile.apiserver.warnings.pods import pod_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver import roundtrip
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.job import (
     check_job_counts,
     check_job_selector,
@@ -27,7 +26,7 @@ from ptcompile.apiserver.webhooks import (
     quote_names,
     webhook_rejection,
 )
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, field_errors as f, problem_at
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update

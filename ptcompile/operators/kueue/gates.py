@@ -5,7 +5,7 @@ Source: Kueue 0.19, pkg/util/webhook, the validation of the annotation.
 
 from __future__ import annotations
 
-from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.diagnostics import field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
 from ptcompile.operators.kueue.queues import PREFIX

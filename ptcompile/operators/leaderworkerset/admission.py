@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import child_rejection, webhook_rejection
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map

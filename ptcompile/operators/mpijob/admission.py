@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import controller_failure, quote_names
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_finalizers
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import (
@@ -16,7 +15,7 @@ from ptcompile.apiserver.webhooks import (
     quote_names,
     webhook_rejection,
 )
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, field_errors as f, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer

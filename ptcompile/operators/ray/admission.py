@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import controller_failure, webhook_rejection
-from ptcompile.diagnostics import Edit, Fix, Path, Problem
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_string, nested_map

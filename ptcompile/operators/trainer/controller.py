@@ -9,14 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.env import check_env, why_not_env
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_node_selector, check_scheduling_gates, check_tolerations
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, field_errors as f
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.diagnostics import field_errors as f
 from ptcompile.operators.kueue.objects import cluster_queue, flavor, quotas, workload
 from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
 

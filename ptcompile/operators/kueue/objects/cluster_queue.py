@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_selector
+from ptcompile.diagnostics import field_errors as f
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
 from ptcompile.operators.kueue.objects.quotas import QuotaRules, check_resource_groups, check_weight
 

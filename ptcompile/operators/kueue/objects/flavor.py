@@ -6,8 +6,8 @@ Topology change above kubernetes.io/hostname.
 
 from __future__ import annotations
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_labels
+from ptcompile.diagnostics import field_errors as f
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, nested_map
 

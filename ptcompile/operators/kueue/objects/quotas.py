@@ -6,7 +6,7 @@ Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go, cohort_webhook.go and 
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.apiserver.validation import field_errors as f
+from ptcompile.diagnostics import field_errors as f
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.unstructured import Json, as_strings, nested_map
 

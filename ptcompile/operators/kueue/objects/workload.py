@@ -6,8 +6,8 @@ server drops the status of what a user applies.
 
 from __future__ import annotations
 
-from ptcompile.apiserver.validation import field_errors as f
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
+from ptcompile.diagnostics import field_errors as f
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, nested_map, string_map
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.objects.quotas import parse_amount
