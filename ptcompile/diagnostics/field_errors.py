@@ -1,7 +1,7 @@
 """Problems in the API server's wording: Required, Invalid, Forbidden (Go's package `field`).
 
-Each function appends to `problems`. `field` is the server's own notation where it differs from the path: the server
-names `metadata.labels`, not the label. The kinds of problems are those of `apimachinery/pkg/util/validation/field`.
+`field` is the server's own notation where it differs from the path: the server names `metadata.labels`, not the label.
+The kinds of problems are those of `apimachinery/pkg/util/validation/field`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
 
-Problems = list[Problem]
 TextRule = Callable[[str], "str | None"]
 """Returns why a text is invalid, or None."""
 
@@ -44,117 +43,6 @@ def quote_value(value: object) -> str:
 def key_path(path: Path) -> str:
     """Return the path of a map entry as the server prints it, with the key in brackets: `limits[nvidia.com/gpu]`."""
     return f"{field_path(path[:-1])}[{path[-1]}]"
-
-
-def _add_problem(
-    problems: Problems, name: str, path: Path, field: str | None, text: str, help: str, fix: Fix | None = None
-) -> None:
-    problems.append(problem_at(name, path, text, help, fix=fix, field=field))
-
-
-def _detail_suffix(detail: str) -> str:
-    return f": {detail}" if detail else ""
-
-
-def required(
-    problems: Problems,
-    path: Path,
-    detail: str = "",
-    help: str = "",
-    field: str | None = None,
-    *,
-    fix: Fix | None = None,
-) -> None:
-    """Report a required field that is missing or empty."""
-    _add_problem(
-        problems,
-        "required-value",
-        path,
-        field,
-        f"Required value{_detail_suffix(detail)}",
-        help or f"set `{_last_key(path)}`",
-        fix,
-    )
-
-
-def check_required(source: Json, path: Path, problems: Problems, *fields: str) -> None:
-    """Report each of these fields that is missing or empty."""
-    for name in fields:
-        if source.get(name) in (None, "", []):
-            required(problems, (*path, name))
-
-
-def invalid(
-    problems: Problems,
-    path: Path,
-    value: object,
-    why: str,
-    help: str = "",
-    field: str | None = None,
-    *,
-    fix: Fix | None = None,
-) -> None:
-    """Report a value that the server rejects, with the reason."""
-    if not help:
-        help = label_help(value) if isinstance(value, str) and "lower case" in why else f"change `{_last_key(path)}`"
-    _add_problem(problems, "invalid-value", path, field, f"Invalid value: {quote_value(value)}: {why}", help, fix)
-
-
-def unsupported(
-    problems: Problems, path: Path, value: object, supported: Iterable[str], help: str = "", field: str | None = None
-) -> None:
-    """Report a value outside a closed list."""
-    names = sorted(supported)
-    template = None
-    if not help:
-        suggestion = closest_match(value, names) if isinstance(value, str) and value else None
-        template = fix_spelling(str(value), suggestion)
-        help = f'did you mean "{suggestion}"?' if suggestion else f"use one of {', '.join(names)}"
-    allowed = ", ".join(f'"{name}"' for name in names)
-    _add_problem(
-        problems,
-        "unsupported-value",
-        path,
-        field,
-        f"Unsupported value: {quote_value(value)}: supported values: {allowed}",
-        help,
-        template and template.at(path),
-    )
-
-
-def not_found(problems: Problems, path: Path, value: object, help: str) -> None:
-    """Report a reference to a name that the object does not define."""
-    _add_problem(problems, "not-found-value", path, None, f"Not found: {quote_value(value)}", help)
-
-
-def duplicate(problems: Problems, path: Path, value: object, help: str = "", field: str | None = None) -> None:
-    """Report a repeated value that must be unique; the path is that of the later one."""
-    _add_problem(
-        problems,
-        "duplicate-value",
-        path,
-        field,
-        f"Duplicate value: {quote_value(value)}",
-        help or "keep one, or rename one",
-    )
-
-
-def forbidden(problems: Problems, path: Path, why: str, help: str = "", field: str | None = None) -> None:
-    """Report a field that must not be set in this object."""
-    _add_problem(problems, "forbidden-value", path, field, f"Forbidden: {why}", help or f"remove `{_last_key(path)}`")
-
-
-def too_long(problems: Problems, path: Path, limit: int, help: str = "", field: str | None = None) -> None:
-    """Report a text, or a sum of texts, that exceeds a number of bytes."""
-    _add_problem(
-        problems, "too-long-value", path, field, f"Too long: may not be more than {limit} bytes", help or "shorten it"
-    )
-
-
-def too_many(problems: Problems, path: Path, count: int, limit: int, help: str = "") -> None:
-    """Report a list with too many items."""
-    text = f"Too many: {count}: must have at most {limit} items"
-    _add_problem(problems, "too-many-items", path, None, text, help or f"keep at most {limit}")
 
 
 def _last_key(path: Path) -> str:
@@ -208,77 +96,6 @@ def is_empty(value: Any) -> bool:
     return value is None or value == ""
 
 
-def check_choice(problems: Problems, path: Path, value: Any, supported: Iterable[str]) -> None:
-    """Reject a text outside a closed list."""
-    if type(value) is str and value not in supported:
-        unsupported(problems, path, value, supported)
-
-
-def check_text(problems: Problems, path: Path, value: Any, why_not: TextRule, help: str = "") -> None:
-    """Reject a text, the empty one too, with the reason that `why_not` gives. None and other types pass."""
-    if type(value) is str and (why := why_not(value)):
-        invalid(problems, path, value, why, help)
-
-
-def check_optional_text(problems: Problems, path: Path, value: Any, why_not: TextRule, help: str = "") -> None:
-    """Reject a text that is set, with the reason that `why_not` gives."""
-    if value:
-        check_text(problems, path, value, why_not, help)
-
-
-def check_required_text(
-    problems: Problems,
-    path: Path,
-    value: Any,
-    why_not: TextRule,
-    *,
-    detail: str = "",
-    help: str = "",
-) -> None:
-    """Reject a text that is unset, and one with the reason that `why_not` gives. `detail` and `help` are of an unset
-    text.
-    """
-    if is_empty(value):
-        required(problems, path, detail, help)
-    else:
-        check_text(problems, path, value, why_not)
-
-
-def check_unseen(problems: Problems, path: Path, value: Any, seen: set[Any], help: str = "") -> None:
-    """Reject a value that was seen before, and remember it."""
-    if value in seen:
-        duplicate(problems, path, value, help)
-    seen.add(value)
-
-
-def check_length(problems: Problems, path: Path, items: Any, limit: int) -> None:
-    """Reject a list of more than `limit` items."""
-    if type(items) is list and len(items) > limit:
-        too_many(problems, path, len(items), limit)
-
-
-def check_required_choice(
-    problems: Problems, path: Path, value: Any, supported: Iterable[str], detail: str = "", help: str = ""
-) -> None:
-    """Reject a text that is unset, and one outside a closed list. `detail` and `help` are of an unset text."""
-    if is_empty(value):
-        required(problems, path, detail, help)
-    else:
-        check_choice(problems, path, value, supported)
-
-
-def check_range(problems: Problems, path: Path, value: Any, low: int, high: int) -> None:
-    """Reject an integer outside `low` to `high`, both inclusive."""
-    if type(value) is int and not low <= value <= high:
-        invalid(problems, path, value, f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
-
-
-def check_not_negative(problems: Problems, path: Path, value: Any) -> None:
-    """Reject a negative integer."""
-    if type(value) is int and value < 0:
-        invalid(problems, path, value, "must be greater than or equal to 0", "use 0 or more")
-
-
 def with_stage(problems: Iterable[Problem], stage: Stage) -> Iterator[Problem]:
     """Yield the problems with their stage replaced."""
     for p in problems:
@@ -297,3 +114,144 @@ def immutable(path: Path, value: Any = None, help: str = RECREATE_HELP, why: str
 def forbidden_change(path: Path, why: str, help: str = RECREATE_HELP) -> Problem:
     """Return the problem of a change that the server forbids."""
     return problem_at("forbidden-value", path, f"Forbidden: {why}", help)
+
+
+class FieldErrors(list[Problem]):
+    """Problems of one object, in the order in which they are found. Each method may append some."""
+
+    def required(
+        self,
+        path: Path,
+        detail: str = "",
+        help: str = "",
+        field: str | None = None,
+        *,
+        fix: Fix | None = None,
+    ) -> None:
+        """Report a required field that is missing or empty."""
+        text = f"Required value: {detail}" if detail else "Required value"
+        self._add("required-value", path, text, help or f"set `{_last_key(path)}`", field, fix)
+
+    def check_required(self, source: Json, path: Path, *fields: str) -> None:
+        """Report each of these fields that is missing or empty."""
+        for name in fields:
+            if source.get(name) in (None, "", []):
+                self.required((*path, name))
+
+    def invalid(
+        self,
+        path: Path,
+        value: object,
+        why: str,
+        help: str = "",
+        field: str | None = None,
+        *,
+        fix: Fix | None = None,
+    ) -> None:
+        """Report a value that the server rejects, with the reason."""
+        if not help and isinstance(value, str) and "lower case" in why:
+            help = label_help(value)
+        text = f"Invalid value: {quote_value(value)}: {why}"
+        self._add("invalid-value", path, text, help or f"change `{_last_key(path)}`", field, fix)
+
+    def unsupported(
+        self, path: Path, value: object, supported: Iterable[str], help: str = "", field: str | None = None
+    ) -> None:
+        """Report a value outside a closed list."""
+        names = sorted(supported)
+        template = None
+        if not help:
+            suggestion = closest_match(value, names) if isinstance(value, str) and value else None
+            template = fix_spelling(str(value), suggestion)
+            help = f'did you mean "{suggestion}"?' if suggestion else f"use one of {', '.join(names)}"
+        allowed = ", ".join(f'"{name}"' for name in names)
+        text = f"Unsupported value: {quote_value(value)}: supported values: {allowed}"
+        self._add("unsupported-value", path, text, help, field, template and template.at(path))
+
+    def not_found(self, path: Path, value: object, help: str) -> None:
+        """Report a reference to a name that the object does not define."""
+        self._add("not-found-value", path, f"Not found: {quote_value(value)}", help)
+
+    def duplicate(self, path: Path, value: object, help: str = "", field: str | None = None) -> None:
+        """Report a repeated value that must be unique; the path is that of the later one."""
+        text = f"Duplicate value: {quote_value(value)}"
+        self._add("duplicate-value", path, text, help or "keep one, or rename one", field)
+
+    def forbidden(self, path: Path, why: str, help: str = "", field: str | None = None) -> None:
+        """Report a field that must not be set in this object."""
+        self._add("forbidden-value", path, f"Forbidden: {why}", help or f"remove `{_last_key(path)}`", field)
+
+    def too_long(self, path: Path, limit: int, help: str = "", field: str | None = None) -> None:
+        """Report a text, or a sum of texts, that exceeds a number of bytes."""
+        text = f"Too long: may not be more than {limit} bytes"
+        self._add("too-long-value", path, text, help or "shorten it", field)
+
+    def too_many(self, path: Path, count: int, limit: int, help: str = "") -> None:
+        """Report a list with too many items."""
+        text = f"Too many: {count}: must have at most {limit} items"
+        self._add("too-many-items", path, text, help or f"keep at most {limit}")
+
+    def check_choice(self, path: Path, value: Any, supported: Iterable[str]) -> None:
+        """Reject a text outside a closed list."""
+        if type(value) is str and value not in supported:
+            self.unsupported(path, value, supported)
+
+    def check_text(self, path: Path, value: Any, why_not: TextRule, help: str = "") -> None:
+        """Reject a text, the empty one too, with the reason that `why_not` gives. None and other types pass."""
+        if type(value) is str and (why := why_not(value)):
+            self.invalid(path, value, why, help)
+
+    def check_optional_text(self, path: Path, value: Any, why_not: TextRule, help: str = "") -> None:
+        """Reject a text that is set, with the reason that `why_not` gives."""
+        if value:
+            self.check_text(path, value, why_not, help)
+
+    def check_required_text(
+        self,
+        path: Path,
+        value: Any,
+        why_not: TextRule,
+        *,
+        detail: str = "",
+        help: str = "",
+    ) -> None:
+        """Reject a text that is unset, with `detail` and `help`, and one with the reason that `why_not` gives."""
+        if is_empty(value):
+            self.required(path, detail, help)
+        else:
+            self.check_text(path, value, why_not)
+
+    def check_required_choice(
+        self, path: Path, value: Any, supported: Iterable[str], detail: str = "", help: str = ""
+    ) -> None:
+        """Reject a text that is unset, and one outside a closed list. `detail` and `help` are of an unset text."""
+        if is_empty(value):
+            self.required(path, detail, help)
+        else:
+            self.check_choice(path, value, supported)
+
+    def check_unseen(self, path: Path, value: Any, seen: set[Any], help: str = "") -> None:
+        """Reject a value that was seen before, and remember it."""
+        if value in seen:
+            self.duplicate(path, value, help)
+        seen.add(value)
+
+    def check_length(self, path: Path, items: Any, limit: int) -> None:
+        """Reject a list of more than `limit` items."""
+        if type(items) is list and len(items) > limit:
+            self.too_many(path, len(items), limit)
+
+    def check_range(self, path: Path, value: Any, low: int, high: int) -> None:
+        """Reject an integer outside `low` to `high`, both inclusive."""
+        if type(value) is int and not low <= value <= high:
+            self.invalid(path, value, f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
+
+    def check_not_negative(self, path: Path, value: Any) -> None:
+        """Reject a negative integer."""
+        if type(value) is int and value < 0:
+            self.invalid(path, value, "must be greater than or equal to 0", "use 0 or more")
+
+    def _add(
+        self, name: str, path: Path, text: str, help: str, field: str | None = None, fix: Fix | None = None
+    ) -> None:
+        self.append(problem_at(name, path, text, help, fix=fix, field=field))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
@@ -415,7 +416,7 @@ class Kind:
         """Yield errors that occur only after admission, when the controller acts on the object."""
         return iter(())
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
         """Append the API server's errors for the pods, Jobs and claims that are created."""
 
     def immutable_fields(self) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.validation.resources import check_amounts
-from ptcompile.diagnostics import Path, Problem, field_errors as f, problem_at
+from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map
@@ -149,12 +150,12 @@ def _default_problems(request: Request, path: Path, container: Json) -> Iterator
     resources, written = nested_map(container, "resources"), _written_resources(request, container)
     if resources.get("limits") == written.get("limits"):
         return
-    before: f.Problems = []
-    after: f.Problems = []
+    before = FieldErrors()
+    after = FieldErrors()
     check_amounts(dict(written), (*path, "resources"), before)
     check_amounts(dict(resources), (*path, "resources"), after)
     known = {problem.message for problem in before}
-    for problem in f.with_stage([problem for problem in after if problem.message not in known], request.stage):
+    for problem in with_stage([problem for problem in after if problem.message not in known], request.stage):
         yield problem._replace(help="set the limit: a LimitRange of the namespace sets a lower one", fix=None)
 
 

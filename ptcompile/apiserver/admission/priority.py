@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
-from ptcompile.diagnostics import Problem, field_errors as f
+from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes.unstructured import Json, as_int, as_string, object_name
 
 _KIND = ("scheduling.k8s.io/v1", "PriorityClass")
@@ -111,22 +112,22 @@ def _pod_problems(request: Request, state: ClusterState) -> Iterator[Problem]:
         yield from _with_severity(request, problems, is_certain or priority > _HIGHEST_OF_USERS)
     if isinstance(preemption, str) and preemption != given.preemption and preemption in _POLICIES:
         why = f"the string value of PreemptionPolicy ({preemption}) must not be provided in pod spec"
-        problems = []
+        problems = FieldErrors()
         path = request.path_of("spec", "preemptionPolicy")
         help = f"remove it, or name a class with preemptionPolicy: {preemption} in priorityClassName"
-        f.forbidden(problems, path, why + _computed(given.preemption, is_certain), help)
+        problems.forbidden(path, why + _computed(given.preemption, is_certain), help)
         yield from _with_severity(request, problems, is_certain)
 
 
 _POLICIES = ("Never", "PreemptLowerPriority")
 
 
-def _wrong_priority(request: Request, spec: Json, given: PodPriority | None, is_certain: bool) -> f.Problems:
-    problems: f.Problems = []
+def _wrong_priority(request: Request, spec: Json, given: PodPriority | None, is_certain: bool) -> FieldErrors:
+    problems = FieldErrors()
     why = f"the integer value of priority ({spec.get('priority')}) must not be provided in pod spec"
     help = "remove it: the class sets it" if spec.get("priorityClassName") else "name a class in priorityClassName"
     suffix = _computed(given.value, is_certain) if given is not None else ""
-    f.forbidden(problems, request.path_of("spec", "priority"), why + suffix, help)
+    problems.forbidden(request.path_of("spec", "priority"), why + suffix, help)
     return problems
 
 
@@ -135,8 +136,8 @@ def _computed(value: object, is_known: bool) -> str:
     return f"; priority admission controller computed {value} from the given PriorityClass name" if is_known else ""
 
 
-def _with_severity(request: Request, problems: f.Problems, is_certain: bool) -> Iterator[Problem]:
-    for problem in f.with_stage(problems, request.stage):
+def _with_severity(request: Request, problems: FieldErrors, is_certain: bool) -> Iterator[Problem]:
+    for problem in with_stage(problems, request.stage):
         yield problem if is_certain else problem._replace(severity="warning")
 
 
@@ -146,8 +147,8 @@ def _second_default(written: Json, state: ClusterState) -> Iterator[Problem]:
         if other is written:
             return
         if other.get("globalDefault") is True and object_name(other) != object_name(written):
-            problems: f.Problems = []
+            problems = FieldErrors()
             why = f"PriorityClass {object_name(other)} is already marked as default. Only one default can exist"
-            f.forbidden(problems, ("globalDefault",), why, "remove globalDefault from one of the two")
+            problems.forbidden(("globalDefault",), why, "remove globalDefault from one of the two")
             yield from problems
             return

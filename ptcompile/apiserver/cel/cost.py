@@ -16,7 +16,8 @@ from ptcompile.apiserver.cel.evaluation import unescape
 from ptcompile.apiserver.cel.syntax import CelSyntaxError, parse
 from ptcompile.apiserver.cel.values import type_named
 from ptcompile.apiserver.crds.schema import schemas_of
-from ptcompile.diagnostics import Path, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
@@ -57,29 +58,29 @@ _SINGLE_VALUE = _Value(1, {}, 1)
 _MAP_SCHEMA = {"type": "object"}
 
 
-def crd_cost_problems(crd: CostSchema) -> f.Problems:
+def crd_cost_problems(crd: CostSchema) -> list[Problem]:
     """Return a problem for each rule of a CRD whose estimated cost is far above the API server's limits."""
     return [problem for path, schema, _ in schemas_of(crd) for problem in _version_problems(schema, path)]
 
 
-def _version_problems(schema: CostSchema, path: Path) -> f.Problems:
-    problems: f.Problems = []
+def _version_problems(schema: CostSchema, path: Path) -> FieldErrors:
+    problems = FieldErrors()
     total = 0
     sizes: dict[int, int] = {}
     stack: list[tuple[Path, CostSchema, int | None]] = [(path, schema, 1)]
     while stack:
         node_path, node, count = stack.pop()
-        for index, rule in f.indexed_mappings(node.get("x-kubernetes-validations")):
+        for index, rule in indexed_mappings(node.get("x-kubernetes-validations")):
             repeated = _REQUEST_BYTES_MAX // (_min_bytes(node, sizes) + 1) if count is None else count
             cost = min(_estimate_rule(str(rule.get("rule") or ""), node, sizes) * repeated, _COST_MAX)
             total += cost
             if cost > RULE_LIMIT * _MARGIN:
                 rule_path = (*node_path, "x-kubernetes-validations", index, "rule")
-                f.forbidden(problems, rule_path, _budget_message("estimated rule cost", cost, RULE_LIMIT), _HELP)
+                problems.forbidden(rule_path, _budget_message("estimated rule cost", cost, RULE_LIMIT), _HELP)
         stack += _children(node, node_path, count)
     if total > TOTAL_LIMIT * _MARGIN:
         name = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
-        f.forbidden(problems, path, _budget_message(name, total, TOTAL_LIMIT), _HELP)
+        problems.forbidden(path, _budget_message(name, total, TOTAL_LIMIT), _HELP)
     return problems
 
 

@@ -11,7 +11,8 @@ from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.apiserver.validation.values import why_not_kind, why_not_path_segment
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.operators.table import kind_named
 
@@ -41,7 +42,7 @@ def defined_kind_problems(
         problems += _shipped_problems(current, kind, definition, context, problems)
         problems = [explain_rule(problem, operator_kind) for problem in problems]
     paths = {problem.path for problem in problems}
-    embedded: f.Problems = []
+    embedded = FieldErrors()
     if not isinstance(definition, JsonSchema):
         _check_embedded(definition.schema, current, (), embedded)
     later = [
@@ -53,7 +54,7 @@ def defined_kind_problems(
     return problems if request is None else _with_webhooks(problems, operator_kind, current, request)
 
 
-def _check_embedded(schema: Json, value: Any, path: Path, problems: f.Problems) -> None:
+def _check_embedded(schema: Json, value: Any, path: Path, problems: FieldErrors) -> None:
     """Check the objects embedded in an object (`x-kubernetes-embedded-resource`): apiVersion, kind and metadata.
 
     Source: apiextensions-apiserver 1.36, pkg/apiserver/schema/objectmeta/validation.go.
@@ -72,23 +73,23 @@ def _check_embedded(schema: Json, value: Any, path: Path, problems: f.Problems) 
             _check_embedded(child, item, (*path, key), problems)
 
 
-def _check_embedded_object(value: Json, path: Path, problems: f.Problems) -> None:
+def _check_embedded_object(value: Json, path: Path, problems: FieldErrors) -> None:
     version, kind, meta = value.get("apiVersion"), value.get("kind"), value.get("metadata")
     if version == "":
-        f.invalid(problems, (*path, "apiVersion"), version, "must not be empty", "set the apiVersion of the object")
+        problems.invalid((*path, "apiVersion"), version, "must not be empty", "set the apiVersion of the object")
     elif type(version) is str and version.count("/") > 1:
         why = f"unexpected GroupVersion string: {version}"
-        f.invalid(problems, (*path, "apiVersion"), version, why, "write it as group/version")
+        problems.invalid((*path, "apiVersion"), version, why, "write it as group/version")
     if kind == "":
-        f.invalid(problems, (*path, "kind"), kind, "must not be empty", "set the kind of the object")
+        problems.invalid((*path, "kind"), kind, "must not be empty", "set the kind of the object")
     else:
-        f.check_text(problems, (*path, "kind"), kind, why_not_kind)
+        problems.check_text((*path, "kind"), kind, why_not_kind)
     if type(meta) is dict:
         name = {} if meta.get("name") else {"name": "unnamed"}  # the server needs no name here
         check_metadata({**meta, **name}, (*path, "metadata"), problems, why_not_path_segment, built_in=False)
         namespace_path = (*path, "metadata", "namespace")
-        f.check_optional_text(problems, namespace_path, meta.get("namespace"), names.why_not_dns_label)
-        f.check_not_negative(problems, (*path, "metadata", "generation"), meta.get("generation"))
+        problems.check_optional_text(namespace_path, meta.get("namespace"), names.why_not_dns_label)
+        problems.check_not_negative((*path, "metadata", "generation"), meta.get("generation"))
 
 
 def _shipped_problems(

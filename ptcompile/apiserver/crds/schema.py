@@ -16,7 +16,8 @@ from collections.abc import Iterator, Mapping
 from ptcompile.apiserver.kinds import versions
 from ptcompile.apiserver.structure.checks import SchemaScope, definition_check
 from ptcompile.apiserver.structure.violations import to_problem, type_mismatch
-from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path, problem_at
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
@@ -58,23 +59,23 @@ def is_set(node: SchemaObject, key: str) -> bool:
 
 def structural_problems(schema: SchemaObject, path: Path) -> list[Problem]:
     """Return a problem for each part of an object's schema that is not structural."""
-    problems: f.Problems = []
+    problems = FieldErrors()
     _check_node(schema, path, "root", problems)
     _check_complete(schema, schema, path, path, problems)
     return problems
 
 
-def _check_node(node: SchemaObject, path: Path, level: str, problems: f.Problems) -> None:
+def _check_node(node: SchemaObject, path: Path, level: str, problems: FieldErrors) -> None:
     kind = node.get("type") or ""
     items, more = node.get("items"), node.get("additionalProperties")
     if kind == "array" and not isinstance(items, Mapping):
-        f.required(problems, (*path, "items"), "must be specified", "set the schema of the items")
+        problems.required((*path, "items"), "must be specified", "set the schema of the items")
     if isinstance(items, Mapping):
         _check_node(items, (*path, "items"), "item", problems)
     for name, field in nested_map(node, "properties").items():
         _check_node(as_mapping(field), (*path, "properties", name), "field", problems)
     if more is not None and level == "root":
-        f.forbidden(problems, (*path, "additionalProperties"), "must not be used at the root")
+        problems.forbidden((*path, "additionalProperties"), "must not be used at the root")
     if isinstance(more, Mapping):
         _check_node(more, (*path, "additionalProperties"), "field", problems)
     _check_logic(node, path, problems)
@@ -82,38 +83,38 @@ def _check_node(node: SchemaObject, path: Path, level: str, problems: f.Problems
     _check_metadata(node, path, level, problems)
 
 
-def _check_structural_type(node: SchemaObject, kind: str, path: Path, level: str, problems: f.Problems) -> None:
+def _check_structural_type(node: SchemaObject, kind: str, path: Path, level: str, problems: FieldErrors) -> None:
     type_path, embedded = (*path, "type"), bool(node.get("x-kubernetes-embedded-resource"))
     either, opened = node.get("x-kubernetes-int-or-string"), node.get("x-kubernetes-preserve-unknown-fields")
     if either and opened:
         why = "must be false if x-kubernetes-int-or-string is true"
-        f.invalid(problems, (*path, "x-kubernetes-preserve-unknown-fields"), True, why)
+        problems.invalid((*path, "x-kubernetes-preserve-unknown-fields"), True, why)
     if embedded and either:
         why = "must be false if x-kubernetes-int-or-string is true"
-        f.invalid(problems, (*path, "x-kubernetes-embedded-resource"), True, why)
+        problems.invalid((*path, "x-kubernetes-embedded-resource"), True, why)
     if embedded and kind != "object":
         why = "must be object if x-kubernetes-embedded-resource is true"
-        f.invalid(problems, type_path, kind, why) if kind else f.required(problems, type_path, why)
+        problems.invalid(type_path, kind, why) if kind else problems.required(type_path, why)
     elif not kind and not either and not opened:
-        f.required(problems, type_path, f"must not be empty {_LEVEL_DESCRIPTIONS[level]}", "set the type of the value")
+        problems.required(type_path, f"must not be empty {_LEVEL_DESCRIPTIONS[level]}", "set the type of the value")
     if embedded and node.get("additionalProperties") is not None:
         why = "must not be used if x-kubernetes-embedded-resource is set"
-        f.forbidden(problems, (*path, "additionalProperties"), why)
+        problems.forbidden((*path, "additionalProperties"), why)
     if embedded and not opened and not node.get("properties"):
         why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
-        f.required(problems, (*path, "properties"), why)
+        problems.required((*path, "properties"), why)
     if level == "root" and kind and kind != "object":
-        f.invalid(problems, type_path, kind, "must be object at the root")
+        problems.invalid(type_path, kind, "must be object at the root")
 
 
-def _check_metadata(node: SchemaObject, path: Path, level: str, problems: f.Problems) -> None:
+def _check_metadata(node: SchemaObject, path: Path, level: str, problems: FieldErrors) -> None:
     if level != "root" and not node.get("x-kubernetes-embedded-resource"):
         return
     properties = nested_map(node, "properties")
     for name, expected in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
         if name in properties and as_mapping(properties[name]).get("type") != expected:
             type_name = as_mapping(properties[name]).get("type") or ""
-            f.invalid(problems, (*path, "properties", name, "type"), type_name, f"must be {expected}")
+            problems.invalid((*path, "properties", name, "type"), type_name, f"must be {expected}")
     metadata = nested_map(properties, "metadata")
     metadata_fields = nested_map(metadata, "properties")
     more = [key for key in metadata if key not in _IGNORED_IN_METADATA and is_set(metadata, key)]
@@ -121,10 +122,10 @@ def _check_metadata(node: SchemaObject, path: Path, level: str, problems: f.Prob
         key for key in more if key != "properties" or not metadata_fields.keys() <= {"name", "generateName"}
     ]:
         why = "must not specify anything other than name and generateName, but metadata is implicitly specified"
-        f.forbidden(problems, (*path, "properties", "metadata"), why, "write `metadata: {type: object}`")
+        problems.forbidden((*path, "properties", "metadata"), why, "write `metadata: {type: object}`")
 
 
-def _check_logic(node: SchemaObject, path: Path, problems: f.Problems, *, skip_first: bool = False) -> None:
+def _check_logic(node: SchemaObject, path: Path, problems: FieldErrors, *, skip_first: bool = False) -> None:
     """Check the branches of `allOf`, `anyOf`, `oneOf` and `not`; branches that mean "integer or string" may have
     types.
     """
@@ -144,7 +145,7 @@ def _is_int_or_string(node: SchemaObject) -> bool:
     ] == _INT_OR_STRING
 
 
-def _check_branch(node: SchemaObject, path: Path, problems: f.Problems, *, skip_any: bool = False) -> None:
+def _check_branch(node: SchemaObject, path: Path, problems: FieldErrors, *, skip_any: bool = False) -> None:
     _check_logic(node, path, problems, skip_first=skip_any)
     if isinstance(node.get("items"), Mapping):
         _check_branch(node["items"], (*path, "items"), problems)
@@ -153,16 +154,16 @@ def _check_branch(node: SchemaObject, path: Path, problems: f.Problems, *, skip_
         _check_branch(as_mapping(field), (*path, "properties", name), problems)
     for key, expected in _TOP_LEVEL_KEYWORDS.items():
         if is_set(node, key) or (key == "default" and node.get(key) is not None):
-            f.forbidden(problems, (*path, key), f"must be {expected} to be structural")
+            problems.forbidden((*path, key), f"must be {expected} to be structural")
     for key in ("additionalProperties", "externalDocs"):
         if node.get(key) is not None:
-            f.forbidden(problems, (*path, key), "must be undefined to be structural")
+            problems.forbidden((*path, key), "must be undefined to be structural")
     if "metadata" in properties:
-        f.forbidden(problems, (*path, "properties", "metadata"), "must not be specified in a nested context")
+        problems.forbidden((*path, "properties", "metadata"), "must not be specified in a nested context")
 
 
 def _check_complete(
-    values: SchemaObject, node: SchemaObject, branch_path_prefix: Path, path: Path, problems: f.Problems
+    values: SchemaObject, node: SchemaObject, branch_path_prefix: Path, path: Path, problems: FieldErrors
 ) -> None:
     """Check that the root describes every field that the branches mention."""
     branches = [
@@ -178,7 +179,7 @@ def _check_complete(
 
 
 def _check_children(
-    branch: SchemaObject, node: SchemaObject, branch_path: Path, path: Path, problems: f.Problems
+    branch: SchemaObject, node: SchemaObject, branch_path: Path, path: Path, problems: FieldErrors
 ) -> None:
     parts: list[tuple[tuple[str, ...], Any]] = [
         (("properties", name), field) for name, field in nested_map(branch, "properties").items()
@@ -246,7 +247,7 @@ _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "
 
 def crd_schema_problems(crd: SchemaObject) -> list[Problem]:
     """Return the problems of the schemas of all versions of a CRD, served or not."""
-    problems: f.Problems = []
+    problems = FieldErrors()
     for path, schema, status in schemas_of(crd):
         problems += _decode_problems(schema, path) or _schema_problems(schema, path, status)
     return problems
@@ -317,13 +318,13 @@ def _untyped_schemas(node: SchemaObject, path: Path) -> Iterator[tuple[Path, Any
 
 
 def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Problem]:
-    problems: f.Problems = []
+    problems = FieldErrors()
     extra = sorted(key for key in schema if is_set(schema, key) and key not in _AT_ROOT_WITH_STATUS)
     if status and extra:
         why = "this field is not allowed at the root of the schema if the status subresource is enabled"
-        f.forbidden(problems, (*path, extra[0]), why)
+        problems.forbidden((*path, extra[0]), why)
     if schema.get("nullable"):
-        f.forbidden(problems, (*path, "nullable"), "nullable cannot be true at the root")
+        problems.forbidden((*path, "nullable"), "nullable cannot be true at the root")
     unsupported = False
     for node_path, node, _ in _schemas_below(schema, path):
         if not isinstance(node, Mapping) or "patternProperties" in node_path or "additionalItems" in node_path:
@@ -338,21 +339,21 @@ def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Pro
     for name in ("apiVersion", "kind", "metadata"):
         for node_path, node, _ in _schemas_below(nested_map(schema, "properties", name), (*path, "properties", name)):
             if isinstance(node, Mapping) and node.get("default") is not None:
-                f.forbidden(problems, (*node_path, "default"), f"must not be set in top-level {name}")
+                problems.forbidden((*node_path, "default"), f"must not be set in top-level {name}")
     return problems if unsupported else [*structural_problems(schema, path), *problems]
 
 
-def _check_supported(node: SchemaObject, path: Path, problems: f.Problems) -> None:
+def _check_supported(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
     """Report keywords that no CRD schema may use."""
     for key in _UNSUPPORTED_KEYWORDS:
         is_pointer = key in ("$ref", "dependencies", "additionalItems")
         if is_set(node, key) or (is_pointer and node.get(key) is not None):
-            f.forbidden(problems, (*path, key), f"{key} is not supported", _unsupported_help(key))
+            problems.forbidden((*path, key), f"{key} is not supported", _unsupported_help(key))
     if isinstance(node.get("items"), list) and node["items"]:
-        f.forbidden(problems, (*path, "items"), "items must be a schema object and not an array")
+        problems.forbidden((*path, "items"), "items must be a schema object and not an array")
     if node.get("x-kubernetes-preserve-unknown-fields") is False:
-        f.invalid(
-            problems, (*path, "x-kubernetes-preserve-unknown-fields"), False, "must be true or undefined", "remove it"
+        problems.invalid(
+            (*path, "x-kubernetes-preserve-unknown-fields"), False, "must be true or undefined", "remove it"
         )
 
 
@@ -362,18 +363,18 @@ def _unsupported_help(key: str) -> str:
     return f"remove `{key}`"
 
 
-def _check_type(node: SchemaObject, path: Path, problems: f.Problems) -> None:
+def _check_type(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
     kind = node.get("type") or ""
     if kind == "null":
-        f.forbidden(problems, (*path, "type"), "type cannot be set to null, use nullable as an alternative")
+        problems.forbidden((*path, "type"), "type cannot be set to null, use nullable as an alternative")
     elif kind and kind not in TYPES:
-        f.unsupported(problems, (*path, "type"), kind, TYPES)
+        problems.unsupported((*path, "type"), kind, TYPES)
     if node.get("uniqueItems"):
         why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
-        f.forbidden(problems, (*path, "uniqueItems"), why, "use `x-kubernetes-list-type: set`")
+        problems.forbidden((*path, "uniqueItems"), why, "use `x-kubernetes-list-type: set`")
 
 
-def _check_lists(node: SchemaObject, path: Path, problems: f.Problems) -> None:
+def _check_lists(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
     """Check the keywords that make a list a set or a map."""
     kind, listed, keys = (
         node.get("type") or "",
@@ -383,46 +384,42 @@ def _check_lists(node: SchemaObject, path: Path, problems: f.Problems) -> None:
     if listed is not None and kind != "array":
         _require_type(problems, path, kind, "array", "x-kubernetes-list-type")
     if listed is not None and listed not in ("atomic", "set", "map"):
-        f.unsupported(problems, (*path, "x-kubernetes-list-type"), listed, ("atomic", "set", "map"))
+        problems.unsupported((*path, "x-kubernetes-list-type"), listed, ("atomic", "set", "map"))
     if keys and listed != "map":
         why = "must be map if x-kubernetes-list-map-keys is non-empty"
         list_type_path = (*path, "x-kubernetes-list-type")
-        f.required(problems, list_type_path, why) if listed is None else f.invalid(
-            problems, list_type_path, listed, why
-        )
+        problems.required(list_type_path, why) if listed is None else problems.invalid(list_type_path, listed, why)
     if listed == "map":
         _check_map_list(node, keys, path, problems)
     item = node.get("items")
     if listed in ("set", "map") and isinstance(item, Mapping) and item.get("nullable"):
-        f.forbidden(
-            problems, (*path, "items", "nullable"), f"cannot be nullable when x-kubernetes-list-type is {listed}"
-        )
+        problems.forbidden((*path, "items", "nullable"), f"cannot be nullable when x-kubernetes-list-type is {listed}")
     if listed == "set" and kind == "array" and isinstance(item, Mapping):
         _check_atomic(item, (*path, "items"), problems)
 
 
-def _check_map_list(node: SchemaObject, keys: list[str], path: Path, problems: f.Problems) -> None:
+def _check_map_list(node: SchemaObject, keys: list[str], path: Path, problems: FieldErrors) -> None:
     items = node.get("items")
     if not keys:
         why = "must not be empty if x-kubernetes-list-type is map"
-        f.required(problems, (*path, "x-kubernetes-list-map-keys"), why)
+        problems.required((*path, "x-kubernetes-list-map-keys"), why)
     if items is None:
-        f.required(problems, (*path, "items"), "must have a schema if x-kubernetes-list-type is map")
+        problems.required((*path, "items"), "must have a schema if x-kubernetes-list-type is map")
     elif not isinstance(items, Mapping):
-        f.invalid(problems, (*path, "items"), items, "must only have a single schema if x-kubernetes-list-type is map")
+        problems.invalid((*path, "items"), items, "must only have a single schema if x-kubernetes-list-type is map")
     elif items.get("type") != "object":
         why = "must be object if parent array's x-kubernetes-list-type is map"
-        f.invalid(problems, (*path, "items", "type"), items.get("type") or "", why)
+        problems.invalid((*path, "items", "type"), items.get("type") or "", why)
     else:
         _check_keys(items, keys, path, problems)
 
 
-def _require_type(problems: f.Problems, path: Path, kind: str, expected: str, because: str) -> None:
+def _require_type(problems: FieldErrors, path: Path, kind: str, expected: str, because: str) -> None:
     why = f"must be {expected} if {because} is specified"
-    f.invalid(problems, (*path, "type"), kind, why) if kind else f.required(problems, (*path, "type"), why)
+    problems.invalid((*path, "type"), kind, why) if kind else problems.required((*path, "type"), why)
 
 
-def _check_keys(item: SchemaObject, keys: list[str], path: Path, problems: f.Problems) -> None:
+def _check_keys(item: SchemaObject, keys: list[str], path: Path, problems: FieldErrors) -> None:
     """Check the keys of a list of type map against the schema of its items."""
     properties, keys_path = nested_map(item, "properties"), (*path, "x-kubernetes-list-map-keys")
     required = item.get("required")
@@ -430,58 +427,58 @@ def _check_keys(item: SchemaObject, keys: list[str], path: Path, problems: f.Pro
         field = properties.get(key)
         key_schema_path = (*path, "items", "properties", key)
         if key not in properties:
-            f.invalid(problems, keys_path, keys, f'entries must all be names of item properties: "{key}" is not')
+            problems.invalid(keys_path, keys, f'entries must all be names of item properties: "{key}" is not')
             continue
         field = as_mapping(field)
         if field.get("type") in ("array", "object"):
             why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-            f.invalid(problems, (*key_schema_path, "type"), field["type"], why)
+            problems.invalid((*key_schema_path, "type"), field["type"], why)
         if key not in (required if isinstance(required, list) else ()) and field.get("default") is None:
             why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
-            f.required(problems, (*key_schema_path, "default"), why, f"add `{key}` to `required`")
+            problems.required((*key_schema_path, "default"), why, f"add `{key}` to `required`")
         if field.get("nullable"):
             why = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
-            f.forbidden(problems, (*key_schema_path, "nullable"), why)
+            problems.forbidden((*key_schema_path, "nullable"), why)
     if len(set(keys)) < len(keys):
-        f.invalid(problems, keys_path, keys, "must not contain duplicate entries")
+        problems.invalid(keys_path, keys, "must not contain duplicate entries")
 
 
-def _check_atomic(item: SchemaObject, path: Path, problems: f.Problems) -> None:
+def _check_atomic(item: SchemaObject, path: Path, problems: FieldErrors) -> None:
     why = "must be atomic as item of a list with x-kubernetes-list-type=set"
     if item.get("type") == "array" and item.get("x-kubernetes-list-type") not in (None, "atomic"):
-        f.invalid(problems, (*path, "x-kubernetes-list-type"), item["x-kubernetes-list-type"], why)
+        problems.invalid((*path, "x-kubernetes-list-type"), item["x-kubernetes-list-type"], why)
     if item.get("type") == "object" and item.get("x-kubernetes-map-type") != "atomic":
-        f.invalid(problems, (*path, "x-kubernetes-map-type"), item.get("x-kubernetes-map-type"), why)
+        problems.invalid((*path, "x-kubernetes-map-type"), item.get("x-kubernetes-map-type"), why)
 
 
-def _check_maps(node: SchemaObject, path: Path, problems: f.Problems) -> None:
+def _check_maps(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
     kind, mapped = node.get("type") or "", node.get("x-kubernetes-map-type")
     if mapped is not None and kind != "object":
         _require_type(problems, path, kind, "object", "x-kubernetes-map-type")
     if mapped is not None and mapped not in ("atomic", "granular"):
-        f.unsupported(problems, (*path, "x-kubernetes-map-type"), mapped, ("atomic", "granular"))
+        problems.unsupported((*path, "x-kubernetes-map-type"), mapped, ("atomic", "granular"))
     more = node.get("additionalProperties")
     if node.get("properties") and (more is False or isinstance(more, Mapping)):
         why = "additionalProperties and properties are mutual exclusive"
-        f.forbidden(problems, (*path, "additionalProperties"), why)
+        problems.forbidden((*path, "additionalProperties"), why)
 
 
-def _check_rules(node: SchemaObject, path: Path, problems: f.Problems) -> None:
+def _check_rules(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
     """Check the fields of CEL rules other than their expressions."""
     rules = node.get("x-kubernetes-validations")
-    for index, rule in f.indexed_mappings(rules):
+    for index, rule in indexed_mappings(rules):
         rule_path = (*path, "x-kubernetes-validations", index)
         text, message = rule.get("rule") or "", rule.get("message") or ""
         if not text.strip():
-            f.required(problems, (*rule_path, "rule"), "rule is not specified")
+            problems.required((*rule_path, "rule"), "rule is not specified")
         elif message and not message.strip():
-            f.invalid(problems, (*rule_path, "message"), message, "message must be non-empty if specified")
+            problems.invalid((*rule_path, "message"), message, "message must be non-empty if specified")
         elif _has_line_breaks(message.strip()):
-            f.invalid(problems, (*rule_path, "message"), message, "message must not contain line breaks")
+            problems.invalid((*rule_path, "message"), message, "message must not contain line breaks")
         elif _has_line_breaks(text.strip()) and not message:
-            f.required(problems, (*rule_path, "message"), "message must be specified if rule contains line breaks")
+            problems.required((*rule_path, "message"), "message must be specified if rule contains line breaks")
         if rule.get("reason") is not None and rule["reason"] not in _REASONS:
-            f.unsupported(problems, (*rule_path, "reason"), rule["reason"], _REASONS)
+            problems.unsupported((*rule_path, "reason"), rule["reason"], _REASONS)
 
 
 def _has_line_breaks(text: str) -> bool:

@@ -17,7 +17,8 @@ from ptcompile.apiserver.validation.metadata import (
     metadata_problems,
 )
 from ptcompile.apiserver.validation.values import service_name_rule, why_not_path_segment
-from ptcompile.diagnostics import Problem, field_errors as f
+from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics.field_errors import FieldErrors, TextRule
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 
@@ -25,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.unstructured import Json
 
-    KindCheck = Callable[[Json, ApiServer, f.Problems], None]
+    KindCheck = Callable[[Json, ApiServer, FieldErrors], None]
 
 
 __all__ = ["KINDS", "ApiServer", "built_in_problems", "has_field_rules", "metadata_problems"]
@@ -321,7 +322,7 @@ def _why_not_cron_job(name: str) -> str | None:
     return why
 
 
-_NAME_RULES: dict[tuple[str, str], f.TextRule] = {
+_NAME_RULES: dict[tuple[str, str], TextRule] = {
     ("batch", "CronJob"): _why_not_cron_job,
     ("policy", "PodDisruptionBudget"): why_not_path_segment,
     ("rbac.authorization.k8s.io", "ClusterRole"): why_not_path_segment,
@@ -371,7 +372,7 @@ _REVIEW_GROUPS = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 
 def built_in_problems(manifest: Json, context: ApiServer) -> Iterator[Problem]:
     """Yield the field problems of a built-in kind. The structure is checked elsewhere."""
-    problems: f.Problems = []
+    problems = FieldErrors()
     kind = (str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind")))
     if kind[0] not in _REVIEW_GROUPS:
         rule = _NAME_RULES.get(kind, names.why_not_dns_subdomain)

@@ -18,7 +18,8 @@ from ptcompile.apiserver.validation.admission_registration import (
     check_match_resources,
 )
 from ptcompile.apiserver.validation.values import why_not_kind
-from ptcompile.diagnostics import Path, field_errors as f
+from ptcompile.diagnostics import Path
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings, is_empty
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map
@@ -41,7 +42,7 @@ _VALUE_EXPRESSION_MAX = 5 * 1024
 _is_identifier = Pattern(r"[_a-zA-Z][_a-zA-Z0-9]*").fullmatch
 
 
-def check_validating_policy(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_validating_policy(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ValidatingAdmissionPolicy, except its metadata."""
     spec = nested_map(manifest, "spec")
     params = spec.get("paramKind") is not None
@@ -50,48 +51,48 @@ def check_validating_policy(manifest: Json, context: ApiServer, problems: f.Prob
     audited = spec.get("auditAnnotations")
     if not spec.get("validations") and not audited:
         why = "validations or auditAnnotations must contain at least one item"
-        f.required(problems, ("spec", "validations"), why)
-        f.required(problems, ("spec", "auditAnnotations"), why, "list validations or auditAnnotations")
+        problems.required(("spec", "validations"), why)
+        problems.required(("spec", "auditAnnotations"), why, "list validations or auditAnnotations")
         return
     message_environment = policy_environment(params=params, authorizer=False, variables=variables)
-    for index, validation in f.indexed_mappings(spec.get("validations")):
+    for index, validation in indexed_mappings(spec.get("validations")):
         _check_validation(validation, ("spec", "validations", index), environment, message_environment, problems)
     path: Path = ("spec", "auditAnnotations")
     if type(audited) is list and len(audited) > _ANNOTATIONS_MAX:
-        f.invalid(problems, path, audited, f"must not have more than {_ANNOTATIONS_MAX} auditAnnotations")
+        problems.invalid(path, audited, f"must not have more than {_ANNOTATIONS_MAX} auditAnnotations")
         return
     seen = set[str]()
-    for index, annotation in f.indexed_mappings(audited):
+    for index, annotation in indexed_mappings(audited):
         key = annotation.get("key") or ""
         _check_annotation(manifest, annotation, (*path, index), environment, problems)
         if type(key) is str:
-            f.check_unseen(problems, (*path, index, "key"), key, seen)
+            problems.check_unseen((*path, index, "key"), key, seen)
 
 
-def check_mutating_policy(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_mutating_policy(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a MutatingAdmissionPolicy, except its metadata."""
     spec = nested_map(manifest, "spec")
     variables = _check_policy(spec, problems, patches=True)
     _check_mutating_operations(spec, problems)
     environment = policy_environment(params=spec.get("paramKind") is not None, patches=True, variables=variables)
     if not spec.get("mutations"):
-        f.required(problems, ("spec", "mutations"), "mutations must contain at least one item")
-    for index, mutation in f.indexed_mappings(spec.get("mutations")):
+        problems.required(("spec", "mutations"), "mutations must contain at least one item")
+    for index, mutation in indexed_mappings(spec.get("mutations")):
         _check_mutation(mutation, ("spec", "mutations", index), environment, problems)
     policy, help = spec.get("reinvocationPolicy"), f"set {' or '.join(REINVOCATION_POLICIES)}"
-    f.check_required_choice(problems, ("spec", "reinvocationPolicy"), policy, REINVOCATION_POLICIES, help=help)
+    problems.check_required_choice(("spec", "reinvocationPolicy"), policy, REINVOCATION_POLICIES, help=help)
 
 
-def _check_mutating_operations(spec: Json, problems: f.Problems) -> None:
+def _check_mutating_operations(spec: Json, problems: FieldErrors) -> None:
     rules = nested_map(spec, "matchConstraints").get("resourceRules")
-    for index, rule in f.indexed_mappings(rules):
+    for index, rule in indexed_mappings(rules):
         for number, operation in enumerate(as_strings(rule.get("operations"))):
             if operation == "DELETE":
                 path = ("spec", "matchConstraints", "resourceRules", index, "operations", number)
-                f.unsupported(problems, path, operation, _MUTATING_OPERATIONS)
+                problems.unsupported(path, operation, _MUTATING_OPERATIONS)
 
 
-def _check_policy(spec: Json, problems: f.Problems, *, patches: bool) -> FieldTypes | None:
+def _check_policy(spec: Json, problems: FieldErrors, *, patches: bool) -> FieldTypes | None:
     """Check what both kinds of policies have. Return the types of the variables, or None if there are none."""
     check_failure_policy(spec.get("failurePolicy"), ("spec", "failurePolicy"), problems)
     params = spec.get("paramKind")
@@ -99,11 +100,11 @@ def _check_policy(spec: Json, problems: f.Problems, *, patches: bool) -> FieldTy
         _check_param_kind(params, ("spec", "paramKind"), problems)
     match = spec.get("matchConstraints")
     if match is None:
-        f.required(problems, ("spec", "matchConstraints"), help="list resourceRules in it")
+        problems.required(("spec", "matchConstraints"), help="list resourceRules in it")
     else:
         check_match_resources(match, ("spec", "matchConstraints"), problems)
         if not as_mapping(match).get("resourceRules"):
-            f.required(problems, ("spec", "matchConstraints", "resourceRules"))
+            problems.required(("spec", "matchConstraints", "resourceRules"))
     conditions_path = ("spec", "matchConditions")
     check_match_conditions(spec.get("matchConditions"), conditions_path, problems, params=params is not None)
     if not spec.get("variables"):
@@ -111,49 +112,49 @@ def _check_policy(spec: Json, problems: f.Problems, *, patches: bool) -> FieldTy
     variables: dict[str, CelType] = {}
     # the environment has the variables before each one: they are added as they are checked
     environment = policy_environment(params=params is not None, patches=patches, variables=variables)
-    for index, variable in f.indexed_mappings(spec["variables"]):
+    for index, variable in indexed_mappings(spec["variables"]):
         _check_variable(variable, ("spec", "variables", index), environment, problems)
         if type(variable.get("name")) is str and type(variable.get("expression")) is str:
             variables[variable["name"]] = variable_type(variable["expression"], environment)
     return variables
 
 
-def _check_param_kind(kind: Json, path: Path, problems: f.Problems) -> None:
+def _check_param_kind(kind: Json, path: Path, problems: FieldErrors) -> None:
     version, version_path = kind.get("apiVersion"), (*path, "apiVersion")
-    if f.is_empty(version):
-        f.required(problems, version_path)
+    if is_empty(version):
+        problems.required(version_path)
     elif type(version) is str and version.count("/") > 1:
-        f.invalid(problems, version_path, version, f"unexpected GroupVersion string: {version}")
+        problems.invalid(version_path, version, f"unexpected GroupVersion string: {version}")
     elif type(version) is str:
         group, _, name = version.rpartition("/")
-        f.check_optional_text(problems, version_path, group, names.why_not_dns_subdomain)
+        problems.check_optional_text(version_path, group, names.why_not_dns_subdomain)
         if not name:
-            f.invalid(problems, version_path, version, "version must be specified")
+            problems.invalid(version_path, version, "version must be specified")
         else:
-            f.check_text(problems, version_path, name, names.why_not_dns_1035_label)
-    f.check_required_text(problems, (*path, "kind"), kind.get("kind"), why_not_kind)
+            problems.check_text(version_path, name, names.why_not_dns_1035_label)
+    problems.check_required_text((*path, "kind"), kind.get("kind"), why_not_kind)
 
 
-def _check_variable(variable: Json, path: Path, environment: Environment, problems: f.Problems) -> None:
+def _check_variable(variable: Json, path: Path, environment: Environment, problems: FieldErrors) -> None:
     name, expression = variable.get("name") or "", variable.get("expression") or ""
     if type(name) is str and not name.strip():
-        f.required(problems, (*path, "name"), "name is not specified")
+        problems.required((*path, "name"), "name is not specified")
     elif type(name) is str and (name in RESERVED or not _is_identifier(name)):
-        f.invalid(problems, (*path, "name"), name, "name is not a valid CEL identifier")
+        problems.invalid((*path, "name"), name, "name is not a valid CEL identifier")
     _check_text(expression, (*path, "expression"), environment, (), problems)
 
 
 def _check_text(
-    expression: Any, path: Path, environment: Environment, allowed: tuple[CelType, ...], problems: f.Problems
+    expression: Any, path: Path, environment: Environment, allowed: tuple[CelType, ...], problems: FieldErrors
 ) -> None:
     if type(expression) is str and not expression.strip():
-        f.required(problems, path, "expression is not specified")
+        problems.required(path, "expression is not specified")
     elif type(expression) is str:
         check_expression(expression, path, environment, allowed, problems)
 
 
 def _check_validation(
-    validation: Json, path: Path, environment: Environment, message: Environment, problems: f.Problems
+    validation: Json, path: Path, environment: Environment, message: Environment, problems: FieldErrors
 ) -> None:
     _check_text(validation.get("expression") or "", (*path, "expression"), environment, (BOOL,), problems)
     expression, text = validation.get("messageExpression"), validation.get("message")
@@ -161,49 +162,49 @@ def _check_validation(
         if expression.strip():
             check_expression(expression, (*path, "messageExpression"), message, (STRING,), problems)
         else:
-            f.invalid(problems, (*path, "messageExpression"), expression, "must be non-empty if specified")
+            problems.invalid((*path, "messageExpression"), expression, "must be non-empty if specified")
     if type(text) is str and text:
         if not text.strip():
-            f.invalid(problems, (*path, "message"), text, "message must be non-empty if specified")
+            problems.invalid((*path, "message"), text, "message must be non-empty if specified")
         elif "\n" in text.strip() or "\r" in text.strip():
-            f.invalid(problems, (*path, "message"), text, "message must not contain line breaks")
-    f.check_choice(problems, (*path, "reason"), validation.get("reason"), _REASONS)
+            problems.invalid((*path, "message"), text, "message must not contain line breaks")
+    problems.check_choice((*path, "reason"), validation.get("reason"), _REASONS)
 
 
 def _check_annotation(
-    manifest: Json, annotation: Json, path: Path, environment: Environment, problems: f.Problems
+    manifest: Json, annotation: Json, path: Path, environment: Environment, problems: FieldErrors
 ) -> None:
     name, key = nested_map(manifest, "metadata").get("name"), annotation.get("key") or ""
-    if f.is_empty(name):
-        f.invalid(problems, (*path, "key"), key, "requires metadata.name be non-empty", "name the policy")
+    if is_empty(name):
+        problems.invalid((*path, "key"), key, "requires metadata.name be non-empty", "name the policy")
     elif type(name) is type(key) is str and (why := names.why_not_qualified_name(f"{name}/{key}")):
-        f.invalid(problems, (*path, "key"), f"{name}/{key}", why)
+        problems.invalid((*path, "key"), f"{name}/{key}", why)
     expression, expression_path = annotation.get("valueExpression") or "", (*path, "valueExpression")
     if type(expression) is not str:
         return
     if not expression.strip():
-        f.required(problems, expression_path, "valueExpression is not specified")
+        problems.required(expression_path, "valueExpression is not specified")
     elif len(expression.strip().encode("utf-8", "surrogatepass")) > _VALUE_EXPRESSION_MAX:
-        f.required(problems, expression_path, f"must not exceed {_VALUE_EXPRESSION_MAX} bytes in length", "shorten it")
+        problems.required(expression_path, f"must not exceed {_VALUE_EXPRESSION_MAX} bytes in length", "shorten it")
     else:
         check_expression(expression.strip(), expression_path, environment, (STRING, NULL), problems)
 
 
-def _check_mutation(mutation: Json, path: Path, environment: Environment, problems: f.Problems) -> None:
+def _check_mutation(mutation: Json, path: Path, environment: Environment, problems: FieldErrors) -> None:
     patch_type = mutation.get("patchType")
-    if f.is_empty(patch_type):
-        f.required(problems, (*path, "patchType"), help=f"set {' or '.join(_PATCHES)}")
+    if is_empty(patch_type):
+        problems.required((*path, "patchType"), help=f"set {' or '.join(_PATCHES)}")
     elif type(patch_type) is str and patch_type not in _PATCHES:
-        f.unsupported(problems, (*path, "patchType"), patch_type, _PATCHES)
+        problems.unsupported((*path, "patchType"), patch_type, _PATCHES)
     elif type(patch_type) is str:
         field, expected = _PATCHES[patch_type]
         patch = mutation.get(field)
         if patch is None:
-            f.required(problems, (*path, field), f"must be specified when patchType is {patch_type}")
+            problems.required((*path, field), f"must be specified when patchType is {patch_type}")
         else:
             expression = as_mapping(patch).get("expression") or ""
             _check_text(expression, (*path, field, "expression"), environment, (expected,), problems)
         for other, _ in _PATCHES.values():
             if other != field and mutation.get(other) is not None:
                 why = f"must not be specified when patchType is {patch_type}"
-                f.invalid(problems, (*path, other), f"{{{other}}}", why, f"remove `{other}`")
+                problems.invalid((*path, other), f"{{{other}}}", why, f"remove `{other}`")

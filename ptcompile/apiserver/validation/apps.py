@@ -7,7 +7,8 @@ from ptcompile.apiserver.validation.metadata import check_labels, check_selector
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
 from ptcompile.apiserver.validation.values import amount_of, check_amount_or_percent
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
-from ptcompile.diagnostics import Path, field_errors as f
+from ptcompile.diagnostics import Path
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.selectors import selects
@@ -17,14 +18,14 @@ _PROGRESS_SECONDS = 600
 """Default of `progressDeadlineSeconds`."""
 
 
-def check_counts(spec: Json, path: Path, problems: f.Problems, *fields: str) -> None:
+def check_counts(spec: Json, path: Path, problems: FieldErrors, *fields: str) -> None:
     """Check that these numbers are not negative."""
     for name in fields:
-        f.check_not_negative(problems, (*path, name), spec.get(name))
+        problems.check_not_negative((*path, name), spec.get(name))
 
 
 def check_template(
-    template: Any, path: Path, context: ApiServer, problems: f.Problems, extra_volumes: frozenset[str] = frozenset()
+    template: Any, path: Path, context: ApiServer, problems: FieldErrors, extra_volumes: frozenset[str] = frozenset()
 ) -> None:
     """Check the pod template of one of the server's own controllers."""
     template = as_mapping(template)
@@ -34,23 +35,23 @@ def check_template(
     check_pod_spec(spec, (*path, "spec"), context, problems, template=True, extra_volumes=extra_volumes)
 
 
-def check_restarts_always(template: Any, path: Path, kind: str, problems: f.Problems) -> None:
+def check_restarts_always(template: Any, path: Path, kind: str, problems: FieldErrors) -> None:
     """Check the template of a controller that keeps its pods running: they always restart and have no deadline."""
     pod = as_mapping(as_mapping(template).get("spec"))
     policy = pod.get("restartPolicy")
     if type(policy) is str and policy not in ("", "Always"):
         help = "remove it: only a Job's pods may end"
-        f.unsupported(problems, (*path, "spec", "restartPolicy"), policy, ("Always",), help)
+        problems.unsupported((*path, "spec", "restartPolicy"), policy, ("Always",), help)
     if pod.get("activeDeadlineSeconds") is not None:
         why = f"activeDeadlineSeconds in {kind} is not Supported"
-        f.forbidden(problems, (*path, "spec", "activeDeadlineSeconds"), why)
+        problems.forbidden((*path, "spec", "activeDeadlineSeconds"), why)
 
 
-def check_controller_selector(spec: Json, path: Path, kind: str, problems: f.Problems) -> None:
+def check_controller_selector(spec: Json, path: Path, kind: str, problems: FieldErrors) -> None:
     """Check that a controller's selector is set, selects something, and selects the template's pods."""
     selector, selector_path = spec.get("selector"), (*path, "selector")
     if selector is None:
-        f.required(problems, selector_path, help="repeat the template's labels in selector.matchLabels")
+        problems.required(selector_path, help="repeat the template's labels in selector.matchLabels")
         return
     if type(selector) is not dict:
         return
@@ -58,21 +59,19 @@ def check_controller_selector(spec: Json, path: Path, kind: str, problems: f.Pro
     check_selector(selector, selector_path, problems)
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
         why = f"empty selector is invalid for {kind.lower()}"
-        f.invalid(problems, selector_path, selector, why, "repeat the template's labels in selector.matchLabels")
+        problems.invalid(selector_path, selector, why, "repeat the template's labels in selector.matchLabels")
     if len(problems) == before:
         _check_selects(selector, spec.get("template"), path, problems)
 
 
-def _check_selects(selector: Json, template: Any, path: Path, problems: f.Problems) -> None:
+def _check_selects(selector: Json, template: Any, path: Path, problems: FieldErrors) -> None:
     labels = as_mapping(as_mapping(as_mapping(template).get("metadata")).get("labels"))
     if not selects(selector, labels):
         why = "`selector` does not match template `labels`"
-        f.invalid(
-            problems, (*path, "template", "metadata", "labels"), labels or None, why, "use the same labels in both"
-        )
+        problems.invalid((*path, "template", "metadata", "labels"), labels or None, why, "use the same labels in both")
 
 
-def check_replica_set(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_replica_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ReplicaSet, except its metadata."""
     spec, path = nested_map(manifest, "spec"), ("spec",)
     check_counts(spec, path, problems, "replicas", "minReadySeconds")
@@ -81,7 +80,7 @@ def check_replica_set(manifest: Json, context: ApiServer, problems: f.Problems) 
     check_restarts_always(spec.get("template"), (*path, "template"), "ReplicaSet", problems)
 
 
-def check_replication_controller(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_replication_controller(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ReplicationController, except its metadata. Its selector is a plain map and defaults to the template's
     labels.
     """
@@ -91,23 +90,23 @@ def check_replication_controller(manifest: Json, context: ApiServer, problems: f
     selector = spec.get("selector")
     check_counts(spec, path, problems, "replicas", "minReadySeconds")
     if not selector and not labels:
-        f.required(problems, (*path, "selector"))
+        problems.required((*path, "selector"))
     elif type(selector) is dict and selector:
         check_labels(selector, (*path, "selector"), problems)
         _check_selects({"matchLabels": selector}, template, path, problems)
     if spec.get("template") is None:
-        f.required(problems, (*path, "template"))
+        problems.required((*path, "template"))
         return
     check_template(template, (*path, "template"), context, problems)
     check_restarts_always(template, (*path, "template"), "ReplicationController", problems)
 
 
-def check_pod_template(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_pod_template(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a PodTemplate, except its metadata."""
     check_template(manifest.get("template"), ("template",), context, problems)
 
 
-def check_deployment(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_deployment(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Deployment, except its metadata."""
     spec, path = nested_map(manifest, "spec"), ("spec",)
     check_counts(spec, path, problems, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
@@ -118,10 +117,10 @@ def check_deployment(manifest: Json, context: ApiServer, problems: f.Problems) -
     seconds, ready = spec.get("progressDeadlineSeconds"), spec.get("minReadySeconds") or 0
     seconds = _PROGRESS_SECONDS if seconds is None else seconds
     if type(seconds) is int and type(ready) is int and seconds <= ready:
-        f.invalid(problems, (*path, "progressDeadlineSeconds"), seconds, "must be greater than minReadySeconds")
+        problems.invalid((*path, "progressDeadlineSeconds"), seconds, "must be greater than minReadySeconds")
 
 
-def _check_strategy(strategy: Json, path: Path, problems: f.Problems) -> None:
+def _check_strategy(strategy: Json, path: Path, problems: FieldErrors) -> None:
     kind, rolling, rolling_path = (
         strategy.get("type") or "RollingUpdate",
         strategy.get("rollingUpdate"),
@@ -129,9 +128,9 @@ def _check_strategy(strategy: Json, path: Path, problems: f.Problems) -> None:
     )
     if kind == "Recreate":
         if rolling is not None:
-            f.forbidden(problems, rolling_path, "may not be specified when strategy `type` is 'Recreate'")
+            problems.forbidden(rolling_path, "may not be specified when strategy `type` is 'Recreate'")
     elif kind != "RollingUpdate":
-        f.check_choice(problems, (*path, "type"), kind, ("Recreate", "RollingUpdate"))
+        problems.check_choice((*path, "type"), kind, ("Recreate", "RollingUpdate"))
     elif rolling is None or type(rolling) is dict:
         rolling = rolling or {}
         for name in ("maxUnavailable", "maxSurge"):
@@ -140,8 +139,7 @@ def _check_strategy(strategy: Json, path: Path, problems: f.Problems) -> None:
             )
         unavailable, surge = (rolling.get(name) for name in ("maxUnavailable", "maxSurge"))
         if unavailable is not None and surge is not None and not amount_of(unavailable) and not amount_of(surge):
-            f.invalid(
-                problems,
+            problems.invalid(
                 (*rolling_path, "maxUnavailable"),
                 unavailable,
                 "may not be 0 when `maxSurge` is 0",
@@ -149,7 +147,7 @@ def _check_strategy(strategy: Json, path: Path, problems: f.Problems) -> None:
             )
 
 
-def check_daemon_set(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_daemon_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a DaemonSet, except its metadata."""
     spec, path = nested_map(manifest, "spec"), ("spec",)
     check_counts(spec, path, problems, "minReadySeconds", "revisionHistoryLimit")
@@ -158,29 +156,29 @@ def check_daemon_set(manifest: Json, context: ApiServer, problems: f.Problems) -
     check_restarts_always(spec.get("template"), (*path, "template"), "DaemonSet", problems)
     strategy = nested_map(spec, "updateStrategy")
     kind = strategy.get("type") or "RollingUpdate"
-    f.check_choice(problems, (*path, "updateStrategy", "type"), kind, ("OnDelete", "RollingUpdate"))
+    problems.check_choice((*path, "updateStrategy", "type"), kind, ("OnDelete", "RollingUpdate"))
     rolling = strategy.get("rollingUpdate")
     if kind == "RollingUpdate" and (rolling is None or type(rolling) is dict):
         _check_daemon_rolling(rolling or {}, (*path, "updateStrategy", "rollingUpdate"), problems)
 
 
-def _check_daemon_rolling(rolling: Json, path: Path, problems: f.Problems) -> None:
+def _check_daemon_rolling(rolling: Json, path: Path, problems: FieldErrors) -> None:
     max_unavailable, surge = rolling.get("maxUnavailable"), rolling.get("maxSurge")
     check_amount_or_percent(max_unavailable, (*path, "maxUnavailable"), problems)
     check_amount_or_percent(surge, (*path, "maxSurge"), problems)
     unavailable = amount_of(1 if max_unavailable is None else max_unavailable)
     if unavailable and amount_of(surge):
         why = "may not be set when maxUnavailable is non-zero"
-        f.invalid(problems, (*path, "maxSurge"), surge, why, "set maxUnavailable: 0, or remove maxSurge")
+        problems.invalid((*path, "maxSurge"), surge, why, "set maxUnavailable: 0, or remove maxSurge")
     elif not unavailable and not amount_of(surge):
-        f.required(problems, (*path, "maxUnavailable"), "cannot be 0 when maxSurge is 0", "set one of the two")
+        problems.required((*path, "maxUnavailable"), "cannot be 0 when maxSurge is 0", "set one of the two")
 
 
 _STRATEGIES = ("OnDelete", "RollingUpdate")
 _POD_MANAGEMENT_POLICIES = ("OrderedReady", "Parallel")
 
 
-def check_stateful_set(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_stateful_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a StatefulSet, except its metadata."""
     spec, path = nested_map(manifest, "spec"), ("spec",)
     check_counts(spec, path, problems, "replicas", "minReadySeconds")
@@ -194,21 +192,21 @@ def check_stateful_set(manifest: Json, context: ApiServer, problems: f.Problems)
     check_restarts_always(spec.get("template"), (*path, "template"), "StatefulSet", problems)
     order = spec.get("podManagementPolicy")
     if type(order) is str and order and order not in _POD_MANAGEMENT_POLICIES:
-        f.invalid(problems, (*path, "podManagementPolicy"), order, "must be 'OrderedReady' or 'Parallel'")
+        problems.invalid((*path, "podManagementPolicy"), order, "must be 'OrderedReady' or 'Parallel'")
     if context.at_least(34):
-        f.check_optional_text(problems, (*path, "serviceName"), spec.get("serviceName"), names.why_not_dns_label)
+        problems.check_optional_text((*path, "serviceName"), spec.get("serviceName"), names.why_not_dns_label)
     _check_update_strategy(nested_map(spec, "updateStrategy"), (*path, "updateStrategy"), context, problems)
     policy = nested_map(spec, "persistentVolumeClaimRetentionPolicy")
     for name in ("whenDeleted", "whenScaled"):
         if policy.get(name):
             policy_path = (*path, "persistentVolumeClaimRetentionPolicy", name)
-            f.check_choice(problems, policy_path, policy[name], ("Delete", "Retain"))
+            problems.check_choice(policy_path, policy[name], ("Delete", "Retain"))
 
 
-def _check_claims(claims: Any, path: Path, context: ApiServer, problems: f.Problems) -> frozenset[str]:
+def _check_claims(claims: Any, path: Path, context: ApiServer, problems: FieldErrors) -> frozenset[str]:
     """Check the claim templates and return the names of their volumes."""
     volumes = set()
-    for index, claim in f.indexed_mappings(claims):
+    for index, claim in indexed_mappings(claims):
         name = nested_map(claim, "metadata").get("name")
         if type(name) is str:
             volumes.add(name)
@@ -216,7 +214,7 @@ def _check_claims(claims: Any, path: Path, context: ApiServer, problems: f.Probl
             check_claim_spec(claim.get("spec"), (*path, index, "spec"), problems, drops=False)
             if type(name) is str and name and (why := names.why_not_dns_label(name)):
                 name_path, field = (*path, index, "metadata", "name"), f"spec.template.spec.volumes[{index}].name"
-                f.invalid(problems, name_path, name, why, field=field)
+                problems.invalid(name_path, name, why, field=field)
     return frozenset(volumes)
 
 
@@ -231,7 +229,7 @@ def _without_pod_names(template: Any) -> Any:
     return {**template, "spec": kept}
 
 
-def _check_update_strategy(strategy: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_update_strategy(strategy: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
     kind, rolling, rolling_path = (
         strategy.get("type") or "RollingUpdate",
         strategy.get("rollingUpdate"),
@@ -239,9 +237,9 @@ def _check_update_strategy(strategy: Json, path: Path, context: ApiServer, probl
     )
     recreates = kind == "Recreate" and context.has_gate("StatefulSetRecreateStrategy", None)
     if type(kind) is str and kind not in _STRATEGIES and not recreates:
-        f.invalid(problems, (*path, "type"), kind, "must be 'RollingUpdate' or 'OnDelete'")
+        problems.invalid((*path, "type"), kind, "must be 'RollingUpdate' or 'OnDelete'")
     elif kind == "OnDelete" and rolling is not None:
-        f.invalid(problems, rolling_path, rolling, "only allowed for updateStrategy 'RollingUpdate'", "remove it")
+        problems.invalid(rolling_path, rolling, "only allowed for updateStrategy 'RollingUpdate'", "remove it")
     elif type(rolling) is dict:
         check_counts(rolling, rolling_path, problems, "partition")
         unavailable = rolling.get("maxUnavailable")
@@ -249,13 +247,13 @@ def _check_update_strategy(strategy: Json, path: Path, context: ApiServer, probl
             return
         check_amount_or_percent(unavailable, (*rolling_path, "maxUnavailable"), problems)
         if amount_of(unavailable) == 0:
-            f.invalid(
-                problems, (*rolling_path, "maxUnavailable"), unavailable, "cannot be 0", "use 1 or more, or remove it"
+            problems.invalid(
+                (*rolling_path, "maxUnavailable"), unavailable, "cannot be 0", "use 1 or more, or remove it"
             )
 
 
-def check_controller_revision(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_controller_revision(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ControllerRevision, except its metadata."""
     if manifest.get("data") is None:
-        f.required(problems, ("data",), "data is mandatory")
-    f.check_not_negative(problems, ("revision",), manifest.get("revision"))
+        problems.required(("data",), "data is mandatory")
+    problems.check_not_negative(("revision",), manifest.get("revision"))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.diagnostics import Path, Problem, field_errors as f
-from ptcompile.diagnostics.field_errors import forbidden_change, immutable
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change, immutable, is_empty, key_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -26,48 +26,48 @@ _KEYS_BY_TYPE = {
 }
 
 
-def check_config_map(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
+def check_config_map(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ConfigMap, except its metadata."""
     data, binary = nested_map(manifest, "data"), nested_map(manifest, "binaryData")
     _check_keys(data, ("data",), problems)
     _check_keys(binary, ("binaryData",), problems)
     for key in data:
         if key in binary:
-            field = f.key_path(("data", key))
-            f.invalid(problems, ("data", key), key, "duplicate of key present in binaryData", "keep one", field)
+            field = key_path(("data", key))
+            problems.invalid(("data", key), key, "duplicate of key present in binaryData", "keep one", field)
     size = _text_bytes(data) + _decoded_bytes(binary)
     if size > DATA_MAX:
-        f.too_long(problems, ("data",), DATA_MAX, "put large files into an image or a volume", "[]")
+        problems.too_long(("data",), DATA_MAX, "put large files into an image or a volume", "[]")
 
 
-def check_secret(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
+def check_secret(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Secret, except its metadata."""
     data, text = nested_map(manifest, "data"), nested_map(manifest, "stringData")
     _check_keys(data, ("data",), problems)
     _check_keys(text, ("stringData",), problems)
     if _text_bytes(text) + _decoded_bytes({k: v for k, v in data.items() if k not in text}) > DATA_MAX:
-        f.too_long(problems, ("data",), DATA_MAX, "put large files into a volume")
+        problems.too_long(("data",), DATA_MAX, "put large files into a volume")
     keys, kind = {**data, **text}, manifest.get("type")
     for key in _KEYS_BY_TYPE.get(kind, ()) if type(kind) is str else ():
         if key not in keys:
             entry_path = ("data", key)
-            f.required(
-                problems, entry_path, help=f"add it: a Secret of type {kind} has this key", field=f.key_path(entry_path)
+            problems.required(
+                entry_path, help=f"add it: a Secret of type {kind} has this key", field=key_path(entry_path)
             )
     if kind == "kubernetes.io/basic-auth" and not keys.keys() & {"username", "password"}:
-        f.required(problems, ("data", "username"), help="set username or password", field="data[username]")
+        problems.required(("data", "username"), help="set username or password", field="data[username]")
     if kind == "kubernetes.io/service-account-token":
         notes = nested_map(manifest, "metadata", "annotations")
-        if f.is_empty(notes.get(_ACCOUNT_ANNOTATION)):
+        if is_empty(notes.get(_ACCOUNT_ANNOTATION)):
             path: Path = ("metadata", "annotations", _ACCOUNT_ANNOTATION)
-            f.required(problems, path, help="name the service account", field=f.key_path(path))
+            problems.required(path, help="name the service account", field=key_path(path))
 
 
-def _check_keys(data: Json, path: Path, problems: f.Problems) -> None:
+def _check_keys(data: Json, path: Path, problems: FieldErrors) -> None:
     for key in data:
         if why := names.why_not_config_key(key):
             entry_path = (*path, key)
-            f.invalid(problems, entry_path, key, why, "rename the key", f.key_path(entry_path))
+            problems.invalid(entry_path, key, why, "rename the key", key_path(entry_path))
 
 
 def _text_bytes(data: Json) -> int:

@@ -15,7 +15,8 @@ from ptcompile.apiserver.validation.mounts import check_devices, check_mounts
 from ptcompile.apiserver.validation.resources import check_resources
 from ptcompile.apiserver.validation.security import check_container_security
 from ptcompile.apiserver.validation.values import check_port_number, check_port_reference, check_ports
-from ptcompile.diagnostics import Path, field_errors as f, field_path
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics.field_errors import FieldErrors, as_field_int, indexed_mappings, is_empty, label_help
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, as_mapping
@@ -42,19 +43,19 @@ def check_probe(value: Any, path: Path, container: Json, scope: PodContext) -> N
     problems = scope.problems
     _check_handler(value, path, _PROBE_HANDLERS, scope)
     for name in _TIMINGS:
-        f.check_not_negative(problems, (*path, name), value.get(name))
+        problems.check_not_negative((*path, name), value.get(name))
     grace, threshold = (
-        f.as_field_int(value.get("terminationGracePeriodSeconds")),
-        f.as_field_int(value.get("successThreshold")),
+        as_field_int(value.get("terminationGracePeriodSeconds")),
+        as_field_int(value.get("successThreshold")),
     )
     grace_path = (*path, "terminationGracePeriodSeconds")
     if path[-1] == "readinessProbe":
         if grace is not None:
-            f.invalid(problems, grace_path, grace, "must not be set for readinessProbes", "remove it")
+            problems.invalid(grace_path, grace, "must not be set for readinessProbes", "remove it")
     elif grace is not None and grace <= 0:
-        f.invalid(problems, grace_path, grace, "must be greater than 0")
+        problems.invalid(grace_path, grace, "must be greater than 0")
     elif threshold and threshold > 1:
-        f.invalid(problems, (*path, "successThreshold"), threshold, "must be 1", "leave it out")
+        problems.invalid((*path, "successThreshold"), threshold, "must be 1", "leave it out")
 
 
 def check_lifecycle(value: Any, path: Path, container: Json, scope: PodContext) -> None:
@@ -65,18 +66,18 @@ def check_lifecycle(value: Any, path: Path, container: Json, scope: PodContext) 
         if type(hook) is dict:
             _check_handler(hook, (*path, name), _HOOK_HANDLERS, scope)
     is_kept = hooks.get("stopSignal") and scope.context.has_gate("ContainerStopSignals", None)
-    if is_kept and f.is_empty(as_mapping(scope.spec.get("os")).get("name")):
+    if is_kept and is_empty(as_mapping(scope.spec.get("os")).get("name")):
         why = "may not be set for containers with empty `spec.os.name`"
-        f.forbidden(scope.problems, (*path, "stopSignal"), why, "set spec.os.name, such as linux")
+        scope.problems.forbidden((*path, "stopSignal"), why, "set spec.os.name, such as linux")
 
 
 def _check_handler(value: Json, path: Path, kinds: tuple[str, ...], scope: PodContext) -> None:
     problems = scope.problems
     handlers = [name for name in kinds if value.get(name) is not None]
     if not handlers:
-        f.required(problems, path, "must specify a handler type", f"set one of {', '.join(kinds)}")
+        problems.required(path, "must specify a handler type", f"set one of {', '.join(kinds)}")
     for name in handlers[1:]:
-        f.forbidden(problems, (*path, name), "may not specify more than 1 handler type", f"keep only {handlers[0]}")
+        problems.forbidden((*path, name), "may not specify more than 1 handler type", f"keep only {handlers[0]}")
     for name in handlers[:1]:
         if type(value[name]) is dict:
             _ACTIONS[name](value[name], (*path, name), scope)
@@ -84,21 +85,19 @@ def _check_handler(value: Json, path: Path, kinds: tuple[str, ...], scope: PodCo
 
 def _check_exec(action: Json, path: Path, scope: PodContext) -> None:
     if action.get("command") in (None, []):
-        f.required(scope.problems, (*path, "command"))
+        scope.problems.required((*path, "command"))
 
 
 def _check_http(action: Json, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     check_port_reference(problems, (*path, "port"), action.get("port"))
     if action.get("scheme"):
-        f.check_choice(problems, (*path, "scheme"), action["scheme"], ("HTTP", "HTTPS"))
-    for index, header in f.indexed_mappings(action.get("httpHeaders")):
+        problems.check_choice((*path, "scheme"), action["scheme"], ("HTTP", "HTTPS"))
+    for index, header in indexed_mappings(action.get("httpHeaders")):
         name = header.get("name") or ""
         if type(name) is str and not _is_header(name):
             why = "a valid HTTP header must consist of alphanumeric characters or '-'"
-            f.invalid(
-                problems, (*path, "httpHeaders", index, "name"), name, why, field=field_path((*path, "httpHeaders"))
-            )
+            problems.invalid((*path, "httpHeaders", index, "name"), name, why, field=field_path((*path, "httpHeaders")))
 
 
 def _check_tcp(action: Json, path: Path, scope: PodContext) -> None:
@@ -108,19 +107,19 @@ def _check_tcp(action: Json, path: Path, scope: PodContext) -> None:
 def _check_grpc(action: Json, path: Path, scope: PodContext) -> None:
     port = action.get("port")
     check_port_number(scope.problems, (*path, "port"), 0 if port is None else port)
-    f.check_choice(scope.problems, (*path, "mode"), action.get("mode"), ("Plaintext", "TLS"))
+    scope.problems.check_choice((*path, "mode"), action.get("mode"), ("Plaintext", "TLS"))
 
 
 def _check_sleep(action: Json, path: Path, scope: PodContext) -> None:
     seconds = action.get("seconds")
     seconds = 0 if seconds is None else seconds
-    configured = f.as_field_int(scope.spec.get("terminationGracePeriodSeconds"))
+    configured = as_field_int(scope.spec.get("terminationGracePeriodSeconds"))
     grace = GRACE_SECONDS if configured is None else max(configured, 1)
     # before 1.33 a sleep of 0 is rejected (PodLifecycleSleepActionAllowZero)
     low = 0 if scope.context.has_gate("PodLifecycleSleepActionAllowZero", 33) else 1
     if type(seconds) is int and not low <= seconds <= grace:
         why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
-        f.invalid(scope.problems, path, seconds, why, "shorten the sleep, or lengthen the grace period")
+        scope.problems.invalid(path, seconds, why, "shorten the sleep, or lengthen the grace period")
 
 
 _ACTIONS = {
@@ -145,10 +144,10 @@ def check_containers(value: Any, path: Path, seen: set[str], scope: PodContext) 
     """
     if value is None or value == []:
         if path[-1] == "containers":
-            f.required(scope.problems, path, help="add a container")
+            scope.problems.required(path, help="add a container")
         return
     init = path[-1] == "initContainers"
-    for index, container in f.indexed_mappings(value):
+    for index, container in indexed_mappings(value):
         container_path = (*path, index)
         _check_names(container, container_path, seen, scope.problems)
         sidecar = not init or container.get("restartPolicy") == "Always"
@@ -158,34 +157,34 @@ def check_containers(value: Any, path: Path, seen: set[str], scope: PodContext) 
                 continue
             if not sidecar and key in _SIDECAR_FIELDS:
                 why = "may not be set for init containers without restartPolicy=Always"
-                f.forbidden(scope.problems, (*container_path, key), why)
+                scope.problems.forbidden((*container_path, key), why)
             else:
                 check(part, (*container_path, key), container, scope)
 
 
-def _check_names(container: Json, path: Path, seen: set[str], problems: f.Problems) -> None:
+def _check_names(container: Json, path: Path, seen: set[str], problems: FieldErrors) -> None:
     name = container.get("name")
     if name is None or name == "":
-        f.required(problems, (*path, "name"), help="name the container")
+        problems.required((*path, "name"), help="name the container")
     elif type(name) is str:
         if not names.is_dns_label(name):
             why = names.why_not_dns_label(name) or ""
             name_path = (*path, "name")
-            f.invalid(problems, name_path, name, why, f.label_help(name), fix=fix_name(name, name_path))
-        f.check_unseen(problems, (*path, "name"), name, seen, "rename one: every container of a pod has its own name")
+            problems.invalid(name_path, name, why, label_help(name), fix=fix_name(name, name_path))
+        problems.check_unseen((*path, "name"), name, seen, "rename one: every container of a pod has its own name")
     image = container.get("image")
     if image is None or image == "":
-        f.required(problems, (*path, "image"), help="set the image to run")
+        problems.required((*path, "image"), help="set the image to run")
 
 
 def _check_pull_policy(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     if value:
-        f.check_choice(scope.problems, path, value, PULL_POLICIES)
+        scope.problems.check_choice(path, value, PULL_POLICIES)
 
 
 def _check_message_policy(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     if value:
-        f.check_choice(scope.problems, path, value, ("FallbackToLogsOnError", "File"))
+        scope.problems.check_choice(path, value, ("FallbackToLogsOnError", "File"))
 
 
 def _check_restart(value: Any, path: Path, container: Json, scope: PodContext) -> None:
@@ -193,11 +192,11 @@ def _check_restart(value: Any, path: Path, container: Json, scope: PodContext) -
     since 1.35).
     """
     if scope.context.has_gate("ContainerRestartRules", 35):
-        f.check_choice(scope.problems, path, value, RESTART_POLICIES)
+        scope.problems.check_choice(path, value, RESTART_POLICIES)
     elif path[-3] == "containers":
-        f.forbidden(scope.problems, path, "may not be set for non-init containers")
+        scope.problems.forbidden(path, "may not be set for non-init containers")
     else:
-        f.check_choice(scope.problems, path, value, ("Always",))
+        scope.problems.check_choice(path, value, ("Always",))
 
 
 def _check_restart_rules(value: Any, path: Path, container: Json, scope: PodContext) -> None:
@@ -206,45 +205,45 @@ def _check_restart_rules(value: Any, path: Path, container: Json, scope: PodCont
     problems = scope.problems
     if container.get("restartPolicy") is None and value:
         why = "must specify restartPolicy when restart rules are used"
-        f.required(problems, (*path[:-1], "restartPolicy"), why)
+        problems.required((*path[:-1], "restartPolicy"), why)
     if len(value) > _RULES_MAX:
-        f.too_many(problems, path, len(value), _RULES_MAX)
+        problems.too_many(path, len(value), _RULES_MAX)
     all_containers = scope.context.has_gate("RestartAllContainersOnContainerExits", 36)
     actions = ("Restart", "RestartAllContainers") if all_containers else ("Restart",)
-    for index, rule in f.indexed_mappings(value):
+    for index, rule in indexed_mappings(value):
         rule_path = (*path, index)
         action, codes = rule.get("action"), rule.get("exitCodes")
         action = "" if action is None else action
-        f.check_choice(problems, (*rule_path, "action"), action, actions)
+        problems.check_choice((*rule_path, "action"), action, actions)
         if codes is None:
-            f.required(problems, (*rule_path, "exitCodes"), "must be specified")
+            problems.required((*rule_path, "exitCodes"), "must be specified")
         elif type(codes) is dict:
             _check_exit_codes(codes, (*rule_path, "exitCodes"), problems)
 
 
-def _check_exit_codes(codes: Json, path: Path, problems: f.Problems) -> None:
+def _check_exit_codes(codes: Json, path: Path, problems: FieldErrors) -> None:
     operator, values = codes.get("operator"), codes.get("values")
-    f.check_choice(problems, (*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
-    f.check_length(problems, (*path, "values"), values, _EXIT_CODES_MAX)
+    problems.check_choice((*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
+    problems.check_length((*path, "values"), values, _EXIT_CODES_MAX)
 
 
 def _check_resize(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     problems, seen = scope.problems, set[str]()
-    for index, item in f.indexed_mappings(value):
+    for index, item in indexed_mappings(value):
         name, restart, item_path = item.get("resourceName"), item.get("restartPolicy"), (*path, index)
-        if f.is_empty(name):
-            f.required(problems, (*item_path, "resourceName"))
+        if is_empty(name):
+            problems.required((*item_path, "resourceName"))
         elif type(name) is str:
-            f.check_choice(problems, (*item_path, "resourceName"), name, ("cpu", "memory"))
-            f.check_unseen(problems, item_path, name, seen)
+            problems.check_choice((*item_path, "resourceName"), name, ("cpu", "memory"))
+            problems.check_unseen(item_path, name, seen)
         restart_path = (*item_path, "restartPolicy")
-        f.check_required_choice(problems, restart_path, restart, ("NotRequired", "RestartContainer"))
+        problems.check_required_choice(restart_path, restart, ("NotRequired", "RestartContainer"))
         if restart == "RestartContainer" and scope.spec.get("restartPolicy") == "Never":
             why = "must be 'NotRequired' when `restartPolicy` is 'Never'"
-            f.invalid(problems, restart_path, restart, why, "use NotRequired", field_path(path))
+            problems.invalid(restart_path, restart, why, "use NotRequired", field_path(path))
         elif restart == "RestartContainer" and _is_run_once_init(container, path) and scope.context.at_least(36):
             why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-            f.invalid(problems, restart_path, restart, why, "use NotRequired")
+            problems.invalid(restart_path, restart, why, "use NotRequired")
 
 
 def _is_run_once_init(container: Json, path: Path) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json
 
@@ -23,7 +24,7 @@ class PodContext(NamedTuple):
     """Volumes by name, or None if they are unknown, so no mount is reported as missing."""
     claims: frozenset[str] | None
     """Names in `resourceClaims`, or None if they are unknown."""
-    problems: list[Problem]
+    problems: FieldErrors
 
 
 FIELD_GATES: dict[str, tuple[str, int]] = {

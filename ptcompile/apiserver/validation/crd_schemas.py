@@ -19,7 +19,8 @@ from ptcompile.apiserver.crds.rules import rule_problems
 from ptcompile.apiserver.crds.schema import schemas_of
 from ptcompile.apiserver.kinds import known_version
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
-from ptcompile.diagnostics import Path, field_errors as f, field_path
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping
 
@@ -46,9 +47,9 @@ class _PlacedSchema(NamedTuple):
     """The outermost schema whose values have no counterparts in the old object, or None."""
 
 
-def crd_value_problems(crd: CustomSchema, context: ApiServer) -> f.Problems:
+def crd_value_problems(crd: CustomSchema, context: ApiServer) -> FieldErrors:
     """Return the problems of the defaults of all schemas and, if there are none, of their CEL rules."""
-    problems: f.Problems = []
+    problems = FieldErrors()
     nodes = [node for path, schema, _ in schemas_of(crd) for node in _nodes(schema, path)]
     for node in nodes:
         if node.schema.get("default") is not None:
@@ -84,7 +85,7 @@ def _child(schema: CustomSchema, path: Path, unmatched: Path | None) -> _PlacedS
     return _PlacedSchema(path, schema, schema.get("x-kubernetes-embedded-resource") is True, unmatched)
 
 
-def _check_default(node: _PlacedSchema, context: ApiServer, problems: f.Problems) -> None:
+def _check_default(node: _PlacedSchema, context: ApiServer, problems: FieldErrors) -> None:
     """Check that a default is a valid value of its schema, without unknown fields."""
     path, value = (*node.path, "default"), node.schema["default"]
     dialect = to_dialect(node.schema)
@@ -97,21 +98,21 @@ def _check_default(node: _PlacedSchema, context: ApiServer, problems: f.Problems
         elif " value: " in why:  # it quotes the value itself
             why = why.partition(": ")[2].partition(": ")[2]
         help = "write a default that the schema accepts"
-        f.invalid(problems, path, value, f"{where}: {why}" if where else why, help)
+        problems.invalid(path, value, f"{where}: {why}" if where else why, help)
     if not violations and dialect.get("x-ruled"):
         for problem in rule_problems(dialect, "", value):
             if problem.severity != "warning":
-                f.invalid(problems, path, value, problem.message, "write a default that the rules accept")
+                problems.invalid(path, value, problem.message, "write a default that the rules accept")
 
 
 # rules
 
 
-def _check_rules(node: _PlacedSchema, problems: f.Problems) -> None:
+def _check_rules(node: _PlacedSchema, problems: FieldErrors) -> None:
     environments = {
         optional: rule_environment(node.schema, root=node.is_root, optional_old=optional) for optional in (False, True)
     }
-    for index, rule in f.indexed_mappings(node.schema["x-kubernetes-validations"]):
+    for index, rule in indexed_mappings(node.schema["x-kubernetes-validations"]):
         path: Path = (*node.path, "x-kubernetes-validations", index)
         environment = environments[rule.get("optionalOldSelf") is True]
         if environment is not None:
@@ -121,14 +122,14 @@ def _check_rules(node: _PlacedSchema, problems: f.Problems) -> None:
         if uses_old and node.unmatched is not None:
             why = "oldSelf cannot be used on the uncorrelatable portion of the schema within"
             help = "make the list a map with keys, or move the rule up"
-            f.invalid(problems, (*path, "rule"), text, f"{why} {field_path(node.unmatched)}", help)
+            problems.invalid((*path, "rule"), text, f"{why} {field_path(node.unmatched)}", help)
         if not uses_old and rule.get("optionalOldSelf") is not None:
             why = "may not be set if oldSelf is not used in rule"
-            f.invalid(problems, (*path, "optionalOldSelf"), rule["optionalOldSelf"], why)
+            problems.invalid((*path, "optionalOldSelf"), rule["optionalOldSelf"], why)
         _check_field_path(rule.get("fieldPath"), node.schema, (*path, "fieldPath"), problems)
 
 
-def _check_rule(rule: Json, path: Path, environment: Environment, problems: f.Problems) -> None:
+def _check_rule(rule: Json, path: Path, environment: Environment, problems: FieldErrors) -> None:
     text, message = rule.get("rule"), rule.get("messageExpression")
     for expression, key, expected, why_not in (
         (text, "rule", BOOL, "cel expression must evaluate to a bool"),
@@ -137,32 +138,32 @@ def _check_rule(rule: Json, path: Path, environment: Environment, problems: f.Pr
         if type(expression) is not str or not expression:
             continue
         if not expression.strip():
-            f.required(problems, (*path, key), f"{key} must be non-empty if specified", "remove it")
+            problems.required((*path, key), f"{key} must be non-empty if specified", "remove it")
             continue
         try:
             kind = type_of(expression, environment)
         except CelTypeError as error:
             prefix = "" if key == "rule" else "messageExpression "
-            f.invalid(problems, (*path, key), expression, f"{prefix}compilation failed: {error}", _RULE_HELP)
+            problems.invalid((*path, key), expression, f"{prefix}compilation failed: {error}", _RULE_HELP)
         except CelLimitError:
             continue  # the API server may be able to read it
         else:
             if kind != expected:
-                f.invalid(problems, (*path, key), expression, why_not, _RULE_HELP)
+                problems.invalid((*path, key), expression, why_not, _RULE_HELP)
 
 
-def _check_field_path(text: Any, schema: CustomSchema, path: Path, problems: f.Problems) -> None:
+def _check_field_path(text: Any, schema: CustomSchema, path: Path, problems: FieldErrors) -> None:
     if type(text) is not str or not text:
         return
     if not text.strip():
-        f.invalid(problems, path, text, "fieldPath must be non-empty if specified", "remove it")
+        problems.invalid(path, text, "fieldPath must be non-empty if specified", "remove it")
     elif "\n" in text or "\r" in text:
-        f.invalid(problems, path, text, "fieldPath must not contain line breaks")
+        problems.invalid(path, text, "fieldPath must not contain line breaks")
     else:
         try:
             field_at(text, schema, brackets=True)
         except SchemaPathError as error:
-            f.invalid(problems, path, text, f"must be a valid path: {error}", "write it as .spec.field")
+            problems.invalid(path, text, f"must be a valid path: {error}", "write it as .spec.field")
 
 
 _PATH_PART = Pattern(r"[.\[\]]|'(?:\\'|[^'])*'|[^.\[\]]+")

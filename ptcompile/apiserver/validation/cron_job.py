@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptcompile.apiserver.validation.apps import check_counts, check_template
 from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
-from ptcompile.diagnostics import field_errors as f
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
@@ -187,34 +187,34 @@ def _parse_number(text: str) -> int | None:
 _CONCURRENCY_POLICIES = ("Allow", "Forbid", "Replace")
 
 
-def check_cron_job(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_cron_job(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a CronJob, except its metadata."""
     spec = nested_map(manifest, "spec")
     schedule, zone, policy = spec.get("schedule"), spec.get("timeZone"), spec.get("concurrencyPolicy")
     if schedule is None or schedule == "":
-        f.required(problems, ("spec", "schedule"), help='write a cron schedule such as "0 3 * * *"')
+        problems.required(("spec", "schedule"), help='write a cron schedule such as "0 3 * * *"')
     elif type(schedule) is str:
         if "TZ" in schedule:
             why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-            f.invalid(problems, ("spec", "schedule"), schedule, why, "set timeZone")
+            problems.invalid(("spec", "schedule"), schedule, why, "set timeZone")
         elif why_schedule := why_not_schedule(schedule):
             help = 'write five fields: minute, hour, day of month, month, day of week: "0 3 * * *"'
-            f.invalid(problems, ("spec", "schedule"), schedule, why_schedule, help)
-    f.check_text(problems, ("spec", "timeZone"), zone, why_not_time_zone, "use an IANA name such as Europe/Berlin")
+            problems.invalid(("spec", "schedule"), schedule, why_schedule, help)
+    problems.check_text(("spec", "timeZone"), zone, why_not_time_zone, "use an IANA name such as Europe/Berlin")
     if policy:
-        f.check_choice(problems, ("spec", "concurrencyPolicy"), policy, _CONCURRENCY_POLICIES)
+        problems.check_choice(("spec", "concurrencyPolicy"), policy, _CONCURRENCY_POLICIES)
     count_fields = ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
     check_counts(spec, ("spec",), problems, *count_fields)
     _check_job(nested_map(spec, "jobTemplate", "spec"), context, problems)
 
 
-def _check_job(job: Json, context: ApiServer, problems: f.Problems) -> None:
+def _check_job(job: Json, context: ApiServer, problems: FieldErrors) -> None:
     path = ("spec", "jobTemplate", "spec")
     check_job_counts(job, path, context, problems)
     if job.get("manualSelector"):
         manual_selector_path = (*path, "manualSelector")
-        f.unsupported(problems, manual_selector_path, job["manualSelector"], ("false", "nil"), "remove it")
+        problems.unsupported(manual_selector_path, job["manualSelector"], ("false", "nil"), "remove it")
     if type(job.get("selector")) is dict:
-        f.invalid(problems, (*path, "selector"), job["selector"], "`selector` will be auto-generated", "remove it")
+        problems.invalid((*path, "selector"), job["selector"], "`selector` will be auto-generated", "remove it")
     check_template(job.get("template"), (*path, "template"), context, problems)
     check_restart_policy(nested_map(job, "template").get("spec"), (*path, "template", "spec"), problems)

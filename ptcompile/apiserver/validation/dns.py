@@ -8,7 +8,8 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.context import PodContext
-from ptcompile.diagnostics import Path, field_errors as f
+from ptcompile.diagnostics import Path
+from ptcompile.diagnostics.field_errors import indexed_mappings, indexed_texts, is_empty, label_help
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import as_strings
@@ -124,16 +125,16 @@ def check_dns_policy(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.dnsPolicy`, and `dnsConfig` if the policy is None."""
     if not value:
         return
-    f.check_choice(scope.problems, path, value, POLICIES)
+    scope.problems.check_choice(path, value, POLICIES)
     if value != "None":
         return
     config, dns_config_path = scope.spec.get("dnsConfig"), (*path[:-1], "dnsConfig")
     if config is None:
         why = "must provide `dnsConfig` when `dnsPolicy` is None"
-        f.required(scope.problems, dns_config_path, why, "name the servers to ask")
+        scope.problems.required(dns_config_path, why, "name the servers to ask")
     elif type(config) is dict and not config.get("nameservers"):
         why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-        f.required(scope.problems, (*dns_config_path, "nameservers"), why)
+        scope.problems.required((*dns_config_path, "nameservers"), why)
 
 
 def check_dns_config(value: Any, path: Path, scope: PodContext) -> None:
@@ -144,30 +145,30 @@ def check_dns_config(value: Any, path: Path, scope: PodContext) -> None:
     servers, searches = value.get("nameservers"), value.get("searches")
     if type(servers) is list:
         if len(servers) > _SERVERS_MAX:
-            f.invalid(problems, (*path, "nameservers"), servers, f"must not have more than {_SERVERS_MAX} nameservers")
-        for index, server in f.indexed_texts(servers):
+            problems.invalid((*path, "nameservers"), servers, f"must not have more than {_SERVERS_MAX} nameservers")
+        for index, server in indexed_texts(servers):
             if why := why_not_ip(server, scope.context):
-                f.invalid(problems, (*path, "nameservers", index), server, why)
+                problems.invalid((*path, "nameservers", index), server, why)
     if type(searches) is list:
         _check_searches(as_strings(searches), (*path, "searches"), scope)
-    for index, option in f.indexed_mappings(value.get("options")):
-        if f.is_empty(option.get("name")):
-            f.required(problems, (*path, "options", index), "must not be empty", "name the option, for example ndots")
+    for index, option in indexed_mappings(value.get("options")):
+        if is_empty(option.get("name")):
+            problems.required((*path, "options", index), "must not be empty", "name the option, for example ndots")
 
 
 def _check_searches(searches: list[str], path: Path, scope: PodContext) -> None:
     problems = scope.problems
     if len(searches) > _SEARCHES_MAX:
-        f.invalid(problems, path, searches, f"must not have more than {_SEARCHES_MAX} search paths")
+        problems.invalid(path, searches, f"must not have more than {_SEARCHES_MAX} search paths")
     if len(" ".join(searches)) > _SEARCH_CHARACTERS_MAX:
-        f.invalid(problems, path, searches, f"must not have more than {_SEARCH_CHARACTERS_MAX} characters")
+        problems.invalid(path, searches, f"must not have more than {_SEARCH_CHARACTERS_MAX} characters")
     relaxed = scope.context.has_gate("RelaxedDNSSearchValidation", 33)  # RelaxedDNSSearchValidation: '_' and a lone '.'
     for index, search in enumerate(searches):
         if relaxed and search == ".":
             continue
         text = search.removesuffix(".")
         if why := names.why_not_dns_subdomain(_replace_underscores(text) if relaxed else text):
-            f.invalid(problems, (*path, index), search, why)
+            problems.invalid((*path, index), search, why)
 
 
 def _replace_underscores(text: str) -> str:
@@ -178,18 +179,18 @@ def _replace_underscores(text: str) -> str:
 def check_host_aliases(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.hostAliases`."""
     problems = scope.problems
-    for index, alias in f.indexed_mappings(value):
+    for index, alias in indexed_mappings(value):
         ip, hosts = alias.get("ip") or "", alias.get("hostnames")
         if type(ip) is str and (why := why_not_ip(ip, scope.context)):
-            f.invalid(problems, (*path, index, "ip"), ip, why)
-        for number, host in f.indexed_texts(hosts):
-            f.check_text(problems, (*path, index, "hostnames", number), host, names.why_not_dns_subdomain)
+            problems.invalid((*path, index, "ip"), ip, why)
+        for number, host in indexed_texts(hosts):
+            problems.check_text((*path, index, "hostnames", number), host, names.why_not_dns_subdomain)
 
 
 def check_label_field(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.hostname` and `spec.subdomain`: one DNS label each."""
     if type(value) is str and value and (why := names.why_not_dns_label(value)):
-        f.invalid(scope.problems, path, value, why, f.label_help(value))
+        scope.problems.invalid(path, value, why, label_help(value))
 
 
 def check_hostname_override(value: Any, path: Path, scope: PodContext) -> None:
@@ -198,10 +199,10 @@ def check_hostname_override(value: Any, path: Path, scope: PodContext) -> None:
         return
     problems, spec = scope.problems, scope.spec
     if spec.get("setHostnameAsFQDN") is True:
-        f.forbidden(problems, path, "may not be specified when setHostnameAsFQDN is true")
+        problems.forbidden(path, "may not be specified when setHostnameAsFQDN is true")
     if spec.get("hostNetwork") is True:
-        f.forbidden(problems, path, "may not be specified when hostNetwork is true")
+        problems.forbidden(path, "may not be specified when hostNetwork is true")
     if len(value) > _HOSTNAME_OVERRIDE_MAX:
-        f.too_long(problems, path, _HOSTNAME_OVERRIDE_MAX)
+        problems.too_long(path, _HOSTNAME_OVERRIDE_MAX)
     else:
-        f.check_text(problems, path, value, names.why_not_dns_subdomain)
+        problems.check_text(path, value, names.why_not_dns_subdomain)

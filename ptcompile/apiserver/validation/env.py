@@ -11,7 +11,8 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.metadata import mask_dash, why_not_key
-from ptcompile.diagnostics import Path, field_errors as f, field_path
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics.field_errors import FieldErrors, TextRule, indexed_mappings, is_empty
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse, to_string
 from ptcompile.kubernetes.requests import ApiServer
@@ -55,7 +56,7 @@ def why_not_env(text: str, context: ApiServer) -> str | None:
     return _env_name_rule(context)(text)
 
 
-def _env_name_rule(context: ApiServer) -> f.TextRule:
+def _env_name_rule(context: ApiServer) -> TextRule:
     if context.has_gate("RelaxedEnvironmentVariableValidation", 32):
         return names.why_not_env_name
     return names.why_not_classic_env_name
@@ -65,13 +66,13 @@ def check_env(value: Any, path: Path, container: Json, scope: PodContext) -> Non
     """Check `env` of a container."""
     problems = scope.problems
     why_not = _env_name_rule(scope.context)
-    for index, entry in f.indexed_mappings(value):
+    for index, entry in indexed_mappings(value):
         name = entry.get("name")
         if type(name) is not str or not name:
-            if f.is_empty(name):
-                f.required(problems, (*path, index, "name"), help="name the variable")
+            if is_empty(name):
+                problems.required((*path, index, "name"), help="name the variable")
         else:
-            f.check_text(problems, (*path, index, "name"), name, why_not, "use letters, digits and '_'")
+            problems.check_text((*path, index, "name"), name, why_not, "use letters, digits and '_'")
         source = entry.get("valueFrom")
         if type(source) is dict:
             _check_source(source, entry.get("value"), (*path, index, "valueFrom"), scope)
@@ -83,13 +84,13 @@ def _check_source(source: Json, value: Any, path: Path, scope: PodContext) -> No
     if not sources:
         if not any(source.values()):
             why = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
-            f.invalid(problems, path, "", why, "add one of them, or set `value`")
+            problems.invalid(path, "", why, "add one of them, or set `value`")
         return
     if type(value) is str and value:
         why = "may not be specified when `value` is not empty"
-        f.invalid(problems, path, "", why, "keep either `value` or `valueFrom`")
+        problems.invalid(path, "", why, "keep either `value` or `valueFrom`")
     elif len(sources) > 1:
-        f.invalid(problems, path, "", "may not have more than one field specified at a time", "keep one source")
+        problems.invalid(path, "", "may not have more than one field specified at a time", "keep one source")
     for name in sources:
         if type(source[name]) is dict:
             _CHECKS_BY_SOURCE[name](source[name], (*path, name), problems)
@@ -105,9 +106,9 @@ def _check_file_volume(name: Any, path: Path, scope: PodContext) -> None:
         return
     volume = scope.volumes.get(name, 0)
     if volume == 0:
-        f.not_found(scope.problems, path, name, "declare the volume in the pod's volumes")
+        scope.problems.not_found(path, name, "declare the volume in the pod's volumes")
     elif type(volume) is dict and volume.get("emptyDir") is None and len(volume) > 1:
-        f.invalid(scope.problems, path, name, "referenced volume must be of type emptyDir", "use an emptyDir")
+        scope.problems.invalid(path, name, "referenced volume must be of type emptyDir", "use an emptyDir")
 
 
 def _field_help(field: str, allowed: frozenset[str]) -> str:
@@ -122,12 +123,12 @@ def _field_help(field: str, allowed: frozenset[str]) -> str:
     return f"use one of {', '.join(sorted(allowed))}"
 
 
-def check_field_ref(ref: Any, path: Path, problems: f.Problems, allowed: frozenset[str] = ENV_FIELDS) -> None:
+def check_field_ref(ref: Any, path: Path, problems: FieldErrors, allowed: frozenset[str] = ENV_FIELDS) -> None:
     """Check a `fieldRef`: the pod field must be one of `allowed`, or a single label or annotation."""
     version, field = ref.get("apiVersion"), ref.get("fieldPath")
     ref_path = (*path, "fieldPath")
-    if f.is_empty(field):
-        f.required(problems, ref_path, help="name the field, for example metadata.name")
+    if is_empty(field):
+        problems.required(ref_path, help="name the field, for example metadata.name")
         return
     if type(field) is not str:
         return
@@ -135,12 +136,12 @@ def check_field_ref(ref: Any, path: Path, problems: f.Problems, allowed: frozens
     bad_version = type(version) is str and version not in ("", "v1")
     if bad_version or (head not in _SUBSCRIPTED_FIELDS if subscript is not None else field not in _FIELD_LABELS):
         why = "error converting fieldPath: field label not supported"
-        f.invalid(problems, ref_path, field, why, _field_help(field, allowed))
+        problems.invalid(ref_path, field, why, _field_help(field, allowed))
     elif subscript is not None:
         if mistake := why_not_key(subscript.lower() if head == "metadata.annotations" else subscript):
-            f.invalid(problems, path, subscript, mistake)
+            problems.invalid(path, subscript, mistake)
     elif field not in allowed and not (field == "spec.host" and "spec.nodeName" in allowed):
-        f.unsupported(problems, ref_path, field, allowed, f"use one of {', '.join(sorted(allowed))}")
+        problems.unsupported(ref_path, field, allowed, f"use one of {', '.join(sorted(allowed))}")
 
 
 def _split_subscript(field: str) -> tuple[str, str | None]:
@@ -149,41 +150,41 @@ def _split_subscript(field: str) -> tuple[str, str | None]:
     return (head, rest[:-2]) if opening and head and rest.endswith("']") else (field, None)
 
 
-def check_resource_ref(ref: Any, path: Path, problems: f.Problems, volume: bool = False) -> None:
+def check_resource_ref(ref: Any, path: Path, problems: FieldErrors, volume: bool = False) -> None:
     """Check a `resourceFieldRef`: the request or limit, and the unit (`divisor`)."""
     resource, divisor = ref.get("resource"), parse(ref.get("divisor"))
-    if volume and f.is_empty(ref.get("containerName")):
-        f.required(problems, (*path, "containerName"), help="name the container whose resources are read")
+    if volume and is_empty(ref.get("containerName")):
+        problems.required((*path, "containerName"), help="name the container whose resources are read")
         return
-    if f.is_empty(resource):
-        f.required(problems, (*path, "resource"), help="name the resource, for example limits.cpu")
+    if is_empty(resource):
+        problems.required((*path, "resource"), help="name the resource, for example limits.cpu")
         return
     if type(resource) is not str:
         return
     is_huge_pages = resource.startswith(("limits.hugepages-", "requests.hugepages-"))
     if resource not in _ALL_RESOURCES and not is_huge_pages:
         help = "write other values as text: the downward API reads cpu, memory, ephemeral-storage and hugepages"
-        f.unsupported(problems, (*path, "resource"), resource, _ALL_RESOURCES, help)
+        problems.unsupported((*path, "resource"), resource, _ALL_RESOURCES, help)
         return
     units = _CPU_DIVISORS if resource.endswith(".cpu") else _BYTE_DIVISORS
     if divisor and to_string(divisor) not in units:
         why = f"only divisor's values {', '.join(units)} are supported with the {resource} resource"
-        f.invalid(problems, (*path, "divisor"), to_string(divisor), why, f"use one of {', '.join(units)}")
+        problems.invalid((*path, "divisor"), to_string(divisor), why, f"use one of {', '.join(units)}")
 
 
-def _check_key_ref(ref: Any, path: Path, problems: f.Problems) -> None:
+def _check_key_ref(ref: Any, path: Path, problems: FieldErrors) -> None:
     name = "" if ref.get("name") is None else ref["name"]
-    f.check_text(problems, (*path, "name"), name, names.why_not_dns_subdomain, "name the ConfigMap or Secret")
+    problems.check_text((*path, "name"), name, names.why_not_dns_subdomain, "name the ConfigMap or Secret")
     key_path, help = (*path, "key"), "name the key to read"
-    f.check_required_text(problems, key_path, ref.get("key"), names.why_not_config_key, help=help)
+    problems.check_required_text(key_path, ref.get("key"), names.why_not_config_key, help=help)
 
 
-def _check_file_ref(ref: Any, path: Path, problems: f.Problems) -> None:
-    f.check_required(ref, path, problems, "volumeName", "path", "key")
-    f.check_optional_text(problems, (*path, "volumeName"), ref.get("volumeName"), names.why_not_dns_label)
+def _check_file_ref(ref: Any, path: Path, problems: FieldErrors) -> None:
+    problems.check_required(ref, path, "volumeName", "path", "key")
+    problems.check_optional_text((*path, "volumeName"), ref.get("volumeName"), names.why_not_dns_label)
 
 
-_CHECKS_BY_SOURCE: dict[str, Callable[[Any, Path, f.Problems], None]] = {
+_CHECKS_BY_SOURCE: dict[str, Callable[[Any, Path, FieldErrors], None]] = {
     "fieldRef": check_field_ref,
     "resourceFieldRef": check_resource_ref,
     "configMapKeyRef": _check_key_ref,
@@ -195,10 +196,10 @@ _CHECKS_BY_SOURCE: dict[str, Callable[[Any, Path, f.Problems], None]] = {
 def check_env_from(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `envFrom` of a container. If the source is wrong, the server names the list instead of the item."""
     problems = scope.problems
-    for index, entry in f.indexed_mappings(value):
+    for index, entry in indexed_mappings(value):
         prefix = entry.get("prefix")
         if type(prefix) is str and prefix and (why := why_not_env(prefix, scope.context)):
-            f.invalid(problems, (*path, index, "prefix"), prefix, why)
+            problems.invalid((*path, index, "prefix"), prefix, why)
         sources = [name for name in ("configMapRef", "secretRef") if entry.get(name) is not None]
         if len(sources) != 1:
             why = (
@@ -206,11 +207,11 @@ def check_env_from(value: Any, path: Path, container: Json, scope: PodContext) -
                 if sources
                 else ("must specify one of: `configMapRef` or `secretRef`")
             )
-            f.invalid(problems, (*path, index), "", why, "give each entry one source", f"{field_path(path)}")
+            problems.invalid((*path, index), "", why, "give each entry one source", f"{field_path(path)}")
         for source in sources:
             name = as_mapping(entry[source]).get("name")
             name_path = (*path, index, source, "name")
-            if f.is_empty(name):
-                f.required(problems, name_path, help="name the ConfigMap or Secret")
+            if is_empty(name):
+                problems.required(name_path, help="name the ConfigMap or Secret")
             elif type(name) is str and (why := names.why_not_dns_subdomain(mask_dash(name))):
-                f.invalid(problems, name_path, name, why)
+                problems.invalid(name_path, name, why)

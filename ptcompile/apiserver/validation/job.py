@@ -17,8 +17,19 @@ from ptcompile.apiserver.validation.pod import (
     check_template_metadata,
 )
 from ptcompile.apiserver.validation.pod_groups import check_job_scheduling
-from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path, problem_at
-from ptcompile.diagnostics.field_errors import RECREATE_HELP, immutable
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics.field_errors import (
+    RECREATE_HELP,
+    FieldErrors,
+    as_field_int,
+    container_names,
+    immutable,
+    indexed_mappings,
+    is_empty,
+    key_path,
+    quote_value,
+    with_stage,
+)
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
@@ -42,7 +53,7 @@ _NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
 _UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
-def check_job(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
+def check_job(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Job, except its metadata. The name is checked because pod names and labels contain it."""
     spec, meta = nested_map(manifest, "spec"), nested_map(manifest, "metadata")
     if manifest.get("spec") is not None and type(manifest["spec"]) is not dict:
@@ -59,29 +70,29 @@ def check_job(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
     check_restart_policy(pod, (*template_path, "spec"), problems)
 
     # what the server accepts in a template but rejects in a Pod: such a Job creates no pod
-    pods: f.Problems = []
+    pods = FieldErrors()
     check_pod_only_rules(as_mapping(pod), (*template_path, "spec"), pods)
-    problems += f.with_stage(pods, "pod")
+    problems += with_stage(pods, "pod")
 
 
-def check_restart_policy(pod: Any, path: Path, problems: f.Problems) -> None:
+def check_restart_policy(pod: Any, path: Path, problems: FieldErrors) -> None:
     """Check that a Job's pods can end: restartPolicy must not be Always, which is the default."""
     policy = pod.get("restartPolicy") if type(pod) is dict else None
     if policy in (None, "", "Always"):
         help = "set restartPolicy: Never, or OnFailure to restart in place"
         policy_path = (*path, "restartPolicy")
         fix = FixTemplate("set restartPolicy to Never", "set", "Never", safe=False).at(policy_path)
-        f.required(problems, policy_path, 'valid values: "OnFailure", "Never"', help, fix=fix)
+        problems.required(policy_path, 'valid values: "OnFailure", "Never"', help, fix=fix)
 
 
-def check_job_counts(spec: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
+def check_job_counts(spec: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
     """Check the numbers, modes and policies of a Job's spec: everything except the template and the selector."""
     for name in _COUNT_FIELDS:
         if name in spec:
-            f.check_not_negative(problems, (*path, name), spec[name])
-    f.check_choice(problems, (*path, "completionMode"), spec.get("completionMode"), ("Indexed", "NonIndexed"))
+            problems.check_not_negative((*path, name), spec[name])
+    problems.check_choice((*path, "completionMode"), spec.get("completionMode"), ("Indexed", "NonIndexed"))
     indexed = spec.get("completionMode") == "Indexed"
-    parallelism = f.as_field_int(spec.get("parallelism"))
+    parallelism = as_field_int(spec.get("parallelism"))
     if indexed:
         _check_indexed(spec, path, parallelism, problems)
     _check_index_limits(spec, path, indexed, problems)
@@ -89,9 +100,9 @@ def check_job_counts(spec: Json, path: Path, context: ApiServer, problems: f.Pro
     manager = spec.get("managedBy")
     if type(manager) is str and context.has_gate("JobManagedBy", 32):
         if len(manager) > _MANAGED_BY_MAX:
-            f.too_long(problems, (*path, "managedBy"), _MANAGED_BY_MAX)
+            problems.too_long((*path, "managedBy"), _MANAGED_BY_MAX)
         else:
-            f.check_text(problems, (*path, "managedBy"), manager, names.why_not_domain_prefixed_path)
+            problems.check_text((*path, "managedBy"), manager, names.why_not_domain_prefixed_path)
     if spec.get("scheduling") is not None:
         check_job_scheduling(spec["scheduling"], (*path, "scheduling"), problems)
     check_failure_policy(spec, path, problems)
@@ -104,67 +115,66 @@ def completions_of(spec: Json) -> int | None:
     completions = spec.get("completions")
     if completions is None and spec.get("parallelism") is None:
         return 1
-    return f.as_field_int(completions)
+    return as_field_int(completions)
 
 
-def _check_indexed(spec: Json, path: Path, parallelism: int | None, problems: f.Problems) -> None:
+def _check_indexed(spec: Json, path: Path, parallelism: int | None, problems: FieldErrors) -> None:
     if spec.get("completions") is None and spec.get("parallelism") is not None:
         why = "when completion mode is Indexed"
-        f.required(problems, (*path, "completions"), why, "set it to the number of pods, like parallelism")
+        problems.required((*path, "completions"), why, "set it to the number of pods, like parallelism")
     if parallelism is not None and parallelism > _PARALLELISM_MAX:
         why = f"must be less than or equal to {_PARALLELISM_MAX} when completion mode is Indexed"
-        f.invalid(problems, (*path, "parallelism"), parallelism, why)
+        problems.invalid((*path, "parallelism"), parallelism, why)
 
 
-def _check_index_limits(spec: Json, path: Path, indexed: bool, problems: f.Problems) -> None:
-    limit, failed = spec.get("backoffLimitPerIndex"), f.as_field_int(spec.get("maxFailedIndexes"))
+def _check_index_limits(spec: Json, path: Path, indexed: bool, problems: FieldErrors) -> None:
+    limit, failed = spec.get("backoffLimitPerIndex"), as_field_int(spec.get("maxFailedIndexes"))
     if not indexed:
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if type(spec.get(name)) is int:
                 help = "set completionMode: Indexed"
-                f.invalid(problems, (*path, name), spec[name], "requires indexed completion mode", help)
+                problems.invalid((*path, name), spec[name], "requires indexed completion mode", help)
         return
     if failed is not None and limit is None:
-        f.required(problems, (*path, "backoffLimitPerIndex"), "when maxFailedIndexes is specified")
+        problems.required((*path, "backoffLimitPerIndex"), "when maxFailedIndexes is specified")
     completions = completions_of(spec)
     if completions is None:
         return
     failed_path = (*path, "maxFailedIndexes")
     if failed is not None and failed > completions:
-        f.invalid(problems, failed_path, failed, "must be less than or equal to completions")
+        problems.invalid(failed_path, failed, "must be less than or equal to completions")
     elif failed is not None and failed > _PARALLELISM_MAX:
-        f.invalid(problems, failed_path, failed, f"must be less than or equal to {_PARALLELISM_MAX}")
+        problems.invalid(failed_path, failed, f"must be less than or equal to {_PARALLELISM_MAX}")
     if limit is not None and completions > _MANY_COMPLETIONS:
         _check_many_completions(spec, path, failed, problems)
 
 
-def _check_many_completions(spec: Json, path: Path, failed: int | None, problems: f.Problems) -> None:
+def _check_many_completions(spec: Json, path: Path, failed: int | None, problems: FieldErrors) -> None:
     suffix = f"when completions are above {_MANY_COMPLETIONS} and used with backoff limit per index"
-    parallelism = f.as_field_int(spec.get("parallelism"))
+    parallelism = as_field_int(spec.get("parallelism"))
     if parallelism is not None and parallelism > _MANY_COMPLETIONS_LIMIT:
         why = f"must be less than or equal to {_MANY_COMPLETIONS_LIMIT} {suffix}"
-        f.invalid(problems, (*path, "parallelism"), parallelism, why)
+        problems.invalid((*path, "parallelism"), parallelism, why)
     if failed is None:
         why = f"must be specified when completions is above {_MANY_COMPLETIONS}"
-        f.required(problems, (*path, "maxFailedIndexes"), why)
+        problems.required((*path, "maxFailedIndexes"), why)
     elif _MANY_COMPLETIONS_LIMIT < failed <= _PARALLELISM_MAX:  # a higher value is rejected already
-        f.invalid(
-            problems,
+        problems.invalid(
             (*path, "maxFailedIndexes"),
             failed,
             f"must be less than or equal to {_MANY_COMPLETIONS_LIMIT} {suffix}",
         )
 
 
-def _check_replacement(spec: Json, path: Path, problems: f.Problems) -> None:
+def _check_replacement(spec: Json, path: Path, problems: FieldErrors) -> None:
     allowed = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
-    f.check_choice(problems, (*path, "podReplacementPolicy"), spec.get("podReplacementPolicy"), allowed)
+    problems.check_choice((*path, "podReplacementPolicy"), spec.get("podReplacementPolicy"), allowed)
 
 
-def _check_name(meta: Json, spec: Json, problems: f.Problems) -> None:
+def _check_name(meta: Json, spec: Json, problems: FieldErrors) -> None:
     name = meta.get("name")
     key = "name"
-    if f.is_empty(name) and type(meta.get("generateName")) is str and meta["generateName"]:
+    if is_empty(name) and type(meta.get("generateName")) is str and meta["generateName"]:
         name, key = generated_name(meta["generateName"]), "generateName"
     if type(name) is not str or not names.is_dns_subdomain(name):
         return  # reported with the metadata
@@ -173,14 +183,14 @@ def _check_name(meta: Json, spec: Json, problems: f.Problems) -> None:
         last = f"{name}-{completions - 1}" if completions else ""
         if last and (why := names.why_not_dns_label(last)):
             message = f"will not able to create pod with invalid DNS label {last}: {why}"
-            f.invalid(problems, ("metadata", key), name, message, "shorten the name, and keep dots out of it")
+            problems.invalid(("metadata", key), name, message, "shorten the name, and keep dots out of it")
             return
     if len(name) > names.LABEL_VALUE_MAX:
         why = f"must be no more than {names.LABEL_VALUE_MAX} bytes, because it becomes a label of the pods"
-        f.invalid(problems, ("metadata", key), name, why, "shorten the name", "spec.template.labels")
+        problems.invalid(("metadata", key), name, why, "shorten the name", "spec.template.labels")
 
 
-def check_job_selector(meta: Json, spec: Json, path: Path, problems: f.Problems) -> None:
+def check_job_selector(meta: Json, spec: Json, path: Path, problems: FieldErrors) -> None:
     """Check the selector and the labels that the server generates unless `manualSelector` is set."""
     selector, selector_path = spec.get("selector"), (*path, "selector")
     template = nested_map(spec, "template", "metadata")
@@ -189,9 +199,9 @@ def check_job_selector(meta: Json, spec: Json, path: Path, problems: f.Problems)
         before = len(problems)
         check_selector(selector, selector_path, problems)
         if selector is None:
-            f.required(problems, selector_path)
+            problems.required(selector_path)
         elif type(selector) is dict and len(problems) == before and not selects(selector, labels):
-            f.invalid(problems, labels_path, labels, "`selector` does not match template `labels`")
+            problems.invalid(labels_path, labels, "`selector` does not match template `labels`")
         return
     check_selector(selector, selector_path, problems)
     generated = _generated_labels(meta)
@@ -206,8 +216,7 @@ def check_job_selector(meta: Json, spec: Json, path: Path, problems: f.Problems)
             )
         )
     elif type(selector) is dict and not selects(selector, generated):
-        f.invalid(
-            problems,
+        problems.invalid(
             selector_path,
             selector,
             "`selector` not auto-generated",
@@ -216,13 +225,13 @@ def check_job_selector(meta: Json, spec: Json, path: Path, problems: f.Problems)
     for key in _NAME_LABELS:
         value, name = labels.get(key), meta.get("name")
         if type(value) is str and (value != name) and (type(name) is str or name is None):
-            why = f"must be the Job's name, {f.quote_value(name)}" if name else "must be the Job's name, not known yet"
-            f.invalid(problems, (*labels_path, key), value, why, "remove the label", f.key_path((*labels_path, key)))
+            why = f"must be the Job's name, {quote_value(name)}" if name else "must be the Job's name, not known yet"
+            problems.invalid((*labels_path, key), value, why, "remove the label", key_path((*labels_path, key)))
     for key in _UID_LABELS:
         value = labels.get(key)
         if type(value) is str and value != generated[key]:
             why = "must be the Job's uid, which the server gives"
-            f.invalid(problems, (*labels_path, key), value, why, "remove the label", f.key_path((*labels_path, key)))
+            problems.invalid((*labels_path, key), value, why, "remove the label", key_path((*labels_path, key)))
 
 
 def _generated_labels(meta: Json) -> Json:
@@ -232,7 +241,7 @@ def _generated_labels(meta: Json) -> Json:
     return {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, uid)}
 
 
-def check_job_template_metadata(meta: Any, path: Path, problems: f.Problems) -> None:
+def check_job_template_metadata(meta: Any, path: Path, problems: FieldErrors) -> None:
     """Check the labels of a template from which an operator creates a Job."""
     if type(meta) is dict and meta.get("labels"):
         check_labels(meta["labels"], (*path, "labels"), problems)
@@ -246,7 +255,7 @@ _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _is_number = Pattern(r"[+-]?[0-9]{1,18}").fullmatch
 
 
-def check_failure_policy(spec: Json, path: Path, problems: f.Problems) -> None:
+def check_failure_policy(spec: Json, path: Path, problems: FieldErrors) -> None:
     """Check `podFailurePolicy` of a Job's spec, which requires restartPolicy Never."""
     policy = spec.get("podFailurePolicy")
     if type(policy) is not dict:
@@ -255,111 +264,109 @@ def check_failure_policy(spec: Json, path: Path, problems: f.Problems) -> None:
     pod = nested_map(spec, "template", "spec")
     if pod.get("restartPolicy") == "OnFailure":
         why = 'only "Never" is supported when podFailurePolicy is specified'
-        f.invalid(problems, (*path, "template", "spec", "restartPolicy"), "OnFailure", why, "set restartPolicy: Never")
+        problems.invalid((*path, "template", "spec", "restartPolicy"), "OnFailure", why, "set restartPolicy: Never")
     rules = policy.get("rules")
-    f.check_length(problems, rules_path, rules, _RULES_MAX)
-    container_names = f.container_names(pod)
-    for index, rule in f.indexed_mappings(rules):
-        _check_rule(rule, (*rules_path, index), spec, container_names, problems)
+    problems.check_length(rules_path, rules, _RULES_MAX)
+    known_containers = container_names(pod)
+    for index, rule in indexed_mappings(rules):
+        _check_rule(rule, (*rules_path, index), spec, known_containers, problems)
 
 
-def _check_rule(rule: Json, path: Path, spec: Json, container_names: set[str], problems: f.Problems) -> None:
+def _check_rule(rule: Json, path: Path, spec: Json, known_containers: set[str], problems: FieldErrors) -> None:
     action, codes, conditions = rule.get("action"), rule.get("onExitCodes"), rule.get("onPodConditions")
-    f.check_required_choice(problems, (*path, "action"), action, _ACTIONS, f"valid values: {', '.join(_ACTIONS)}")
+    problems.check_required_choice((*path, "action"), action, _ACTIONS, f"valid values: {', '.join(_ACTIONS)}")
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-        f.invalid(problems, (*path, "action"), action, "requires the backoffLimitPerIndex to be set")
+        problems.invalid((*path, "action"), action, "requires the backoffLimitPerIndex to be set")
     if type(codes) is dict:
-        _check_codes(codes, (*path, "onExitCodes"), container_names, problems)
-    f.check_length(problems, (*path, "onPodConditions"), conditions, _PATTERNS_MAX)
-    for index, condition in f.indexed_mappings(conditions):
+        _check_codes(codes, (*path, "onExitCodes"), known_containers, problems)
+    problems.check_length((*path, "onPodConditions"), conditions, _PATTERNS_MAX)
+    for index, condition in indexed_mappings(conditions):
         _check_condition(condition, (*path, "onPodConditions", index), problems)
     if codes is not None and conditions:
-        f.invalid(problems, path, rule, "specifying both OnExitCodes and OnPodConditions is not supported", "split it")
+        problems.invalid(path, rule, "specifying both OnExitCodes and OnPodConditions is not supported", "split it")
     elif codes is None and not conditions:
         why = "specifying one of OnExitCodes and OnPodConditions is required"
-        f.invalid(problems, path, rule, why, "set onExitCodes or onPodConditions")
+        problems.invalid(path, rule, why, "set onExitCodes or onPodConditions")
 
 
-def _check_codes(codes: Json, path: Path, container_names: set[str], problems: f.Problems) -> None:
+def _check_codes(codes: Json, path: Path, known_containers: set[str], problems: FieldErrors) -> None:
     operator, name, values = codes.get("operator"), codes.get("containerName"), codes.get("values")
-    f.check_required_choice(problems, (*path, "operator"), operator, ("In", "NotIn"), 'valid values: "In", "NotIn"')
-    if type(name) is str and name not in container_names:
-        f.invalid(problems, (*path, "containerName"), name, "must be one of the container or initContainer names")
+    problems.check_required_choice((*path, "operator"), operator, ("In", "NotIn"), 'valid values: "In", "NotIn"')
+    if type(name) is str and name not in known_containers:
+        problems.invalid((*path, "containerName"), name, "must be one of the container or initContainer names")
     values_path = (*path, "values")
     if values is None or values == []:
-        f.invalid(problems, values_path, [], "at least one value is required", "list exit codes")
+        problems.invalid(values_path, [], "at least one value is required", "list exit codes")
     elif type(values) is list:
         if len(values) > _CODES_MAX:
-            f.too_many(problems, values_path, len(values), _CODES_MAX)
+            problems.too_many(values_path, len(values), _CODES_MAX)
         numbers = [0 if value is None else value for value in values]
         _check_numbers([value for value in numbers if type(value) is int], values_path, operator == "In", problems)
 
 
-def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, problems: f.Problems) -> None:
+def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, problems: FieldErrors) -> None:
     seen: set[int] = set()
     for index, value in enumerate(values):
         if zero_is_wrong and value == 0:
-            f.invalid(
-                problems, (*path, index), value, "must not be 0 for the In operator", "remove it: 0 is not a failure"
+            problems.invalid(
+                (*path, index), value, "must not be 0 for the In operator", "remove it: 0 is not a failure"
             )
-        f.check_unseen(problems, (*path, index), value, seen)
+        problems.check_unseen((*path, index), value, seen)
     if values != sorted(values):
-        f.invalid(problems, path, values, "must be ordered", "sort the exit codes")
+        problems.invalid(path, values, "must be ordered", "sort the exit codes")
 
 
-def _check_condition(condition: Json, path: Path, problems: f.Problems) -> None:
+def _check_condition(condition: Json, path: Path, problems: FieldErrors) -> None:
     kind, status = condition.get("type") or "", condition.get("status")
-    f.check_text(problems, (*path, "type"), kind, why_not_key)
-    if not f.is_empty(status):
-        f.check_choice(problems, (*path, "status"), status, ("False", "True", "Unknown"))
+    problems.check_text((*path, "type"), kind, why_not_key)
+    if not is_empty(status):
+        problems.check_choice((*path, "status"), status, ("False", "True", "Unknown"))
 
 
-def check_success_policy(spec: Json, path: Path, problems: f.Problems) -> None:
+def check_success_policy(spec: Json, path: Path, problems: FieldErrors) -> None:
     """Check `successPolicy` of a Job's spec."""
     policy, policy_path = spec.get("successPolicy"), (*path, "successPolicy")
     if type(policy) is not dict:
         return
     if spec.get("completionMode") != "Indexed":
-        f.invalid(problems, policy_path, policy, "requires indexed completion mode", "set completionMode: Indexed")
+        problems.invalid(policy_path, policy, "requires indexed completion mode", "set completionMode: Indexed")
         return
     rules = policy.get("rules")
     if rules is None or rules == []:
         why = "at least one rules must be specified when the successPolicy is specified"
-        f.required(problems, (*policy_path, "rules"), why)
+        problems.required((*policy_path, "rules"), why)
     else:
-        f.check_length(problems, (*policy_path, "rules"), rules, _RULES_MAX)
+        problems.check_length((*policy_path, "rules"), rules, _RULES_MAX)
     total = spec.get("completions")
-    completions = 1 if total is None and spec.get("parallelism") is None else f.as_field_int(total)
-    for index, rule in f.indexed_mappings(rules):
+    completions = 1 if total is None and spec.get("parallelism") is None else as_field_int(total)
+    for index, rule in indexed_mappings(rules):
         _check_success_rule(rule, (*policy_path, "rules", index), completions, problems)
 
 
-def _check_success_rule(rule: Json, path: Path, completions: int | None, problems: f.Problems) -> None:
+def _check_success_rule(rule: Json, path: Path, completions: int | None, problems: FieldErrors) -> None:
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
-        f.required(problems, path, "at least one of succeededCount or succeededIndexes must be specified")
+        problems.required(path, "at least one of succeededCount or succeededIndexes must be specified")
     listed = None
     if type(indexes) is str:
         indexes_path = (*path, "succeededIndexes")
         if len(indexes) > _INDEXES_MAX:
-            f.too_long(problems, indexes_path, _INDEXES_MAX)
+            problems.too_long(indexes_path, _INDEXES_MAX)
         else:
             listed, why = count_indexes(indexes, completions)
             if why:
-                f.invalid(
-                    problems, indexes_path, indexes, f"error parsing succeededIndexes: {why}", "write it as 0,2-4"
-                )
+                problems.invalid(indexes_path, indexes, f"error parsing succeededIndexes: {why}", "write it as 0,2-4")
     if type(count) is not int:
         return
     count_path = (*path, "succeededCount")
     if count < 0:
-        f.invalid(problems, count_path, count, "must be greater than or equal to 0")
+        problems.invalid(count_path, count, "must be greater than or equal to 0")
     elif completions is not None and count > completions:
         why = f"must be less than or equal to {completions} (the number of specified completions)"
-        f.invalid(problems, count_path, count, why)
+        problems.invalid(count_path, count, why)
     elif listed is not None and count > listed:
         why = f"must be less than or equal to {listed} (the number of indexes in the specified succeededIndexes field)"
-        f.invalid(problems, count_path, count, why)
+        problems.invalid(count_path, count, why)
 
 
 def count_indexes(text: str, completions: int | None) -> tuple[int | None, str | None]:

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import bounded_cache
-from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
-from ptcompile.diagnostics.field_errors import forbidden_change, immutable
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics.field_errors import (
+    FieldErrors,
+    TextRule,
+    forbidden_change,
+    immutable,
+    indexed_mappings,
+    is_empty,
+    label_help,
+)
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
@@ -28,25 +36,25 @@ why_not_value = bounded_cache(4096)(names.why_not_label_value)
 _why_not_namespace = bounded_cache(64)(names.why_not_dns_label)
 
 
-def metadata_problems(meta: Any) -> f.Problems:
+def metadata_problems(meta: Any) -> FieldErrors:
     """Return the problems that the server reports for the metadata of an object whose kind a CRD defines.
 
     Finalizers of such kinds need no domain.
     """
-    problems: f.Problems = []
+    problems = FieldErrors()
     check_metadata(meta, ("metadata",), problems, names.why_not_dns_subdomain, built_in=False)
     check_own_namespace(meta, problems)
     return problems
 
 
-def check_own_namespace(meta: Any, problems: f.Problems) -> None:
+def check_own_namespace(meta: Any, problems: FieldErrors) -> None:
     """Check the namespace of an object. The server does not look at that of a template."""
     space = as_mapping(meta).get("namespace")
     if type(space) is str and space and (why := _why_not_namespace(space)):
-        f.invalid(problems, ("metadata", "namespace"), space, why, f.label_help(space))
+        problems.invalid(("metadata", "namespace"), space, why, label_help(space))
 
 
-def check_metadata(meta: Any, path: Path, problems: f.Problems, name_rule: f.TextRule, built_in: bool = True) -> None:
+def check_metadata(meta: Any, path: Path, problems: FieldErrors, name_rule: TextRule, built_in: bool = True) -> None:
     """Append the problems of an object's metadata to `problems`."""
     if meta is None:
         meta = {}
@@ -63,22 +71,22 @@ def check_metadata(meta: Any, path: Path, problems: f.Problems, name_rule: f.Tex
         _check_owners(meta["ownerReferences"], (*path, "ownerReferences"), problems)
 
 
-def _check_name(meta: Json, path: Path, problems: f.Problems, name_rule: f.TextRule) -> None:
+def _check_name(meta: Json, path: Path, problems: FieldErrors, name_rule: TextRule) -> None:
     name, prefix = meta.get("name"), meta.get("generateName")
     if type(prefix) is str and prefix and (why := name_rule(mask_dash(prefix)) or name_rule(generated_name(prefix))):
         help = "use a prefix that makes a valid name when five random characters are appended"
-        f.invalid(problems, (*path, "generateName"), prefix, why, help)
-    elif f.is_empty(name) and f.is_empty(prefix):
-        f.required(problems, (*path, "name"), "name or generateName is required", "give the object a name")
+        problems.invalid((*path, "generateName"), prefix, why, help)
+    elif is_empty(name) and is_empty(prefix):
+        problems.required((*path, "name"), "name or generateName is required", "give the object a name")
     if type(name) is str and name and (why := name_rule(name)):
         name_path = (*path, "name")
-        f.invalid(problems, name_path, name, why, f.label_help(name), fix=fix_name(name, name_path))
+        problems.invalid(name_path, name, why, label_help(name), fix=fix_name(name, name_path))
 
 
-def check_generation(manifest: Any, problems: f.Problems) -> None:
+def check_generation(manifest: Any, problems: FieldErrors) -> None:
     """Check the generation of kinds whose objects the server does not start at generation 1."""
     generation = nested_map(manifest, "metadata").get("generation")
-    f.check_not_negative(problems, ("metadata", "generation"), generation)
+    problems.check_not_negative(("metadata", "generation"), generation)
 
 
 def generated_name(prefix: str) -> str:
@@ -93,20 +101,20 @@ def mask_dash(prefix: str) -> str:
     return prefix[:-2] + "a" if len(prefix) > 1 and prefix[-1] == "-" else prefix
 
 
-def check_labels(labels: Any, path: Path, problems: f.Problems, field: str | None = None) -> None:
+def check_labels(labels: Any, path: Path, problems: FieldErrors, field: str | None = None) -> None:
     """Check labels, or any map that selects by labels. The server names the map instead of the label."""
     if type(labels) is not dict:
         return
     for key, value in labels.items():
         if why := why_not_key(key):
             help = "write [domain/]name of letters, digits, '-', '_' and '.'"
-            f.invalid(problems, (*path, key), key, why, help, field or field_path(path))
+            problems.invalid((*path, key), key, why, help, field or field_path(path))
         if type(value) is str and value and (why := why_not_value(value)):
             help = "use up to 63 letters, digits, '-', '_' and '.'"
-            f.invalid(problems, (*path, key), value, why, help, field or field_path(path))
+            problems.invalid((*path, key), value, why, help, field or field_path(path))
 
 
-def check_annotations(annotations: Any, path: Path, problems: f.Problems) -> None:
+def check_annotations(annotations: Any, path: Path, problems: FieldErrors) -> None:
     """Check annotation keys and the total size of annotations."""
     if type(annotations) is not dict:
         return
@@ -115,20 +123,20 @@ def check_annotations(annotations: Any, path: Path, problems: f.Problems) -> Non
         # the server lowers annotation keys first, so an upper case prefix is valid here but not in labels
         if why := why_not_key(key.lower()):
             help = "write [domain/]name of letters, digits, '-', '_' and '.'"
-            f.invalid(problems, (*path, key), key, why, help, field_path(path))
+            problems.invalid((*path, key), key, why, help, field_path(path))
         if type(value) is str:
             size += len(key) + len(value)
     if size > ANNOTATIONS_MAX // 4:
         size = sum(_byte_count(key) + _byte_count(value) for key, value in annotations.items() if type(value) is str)
     if size > ANNOTATIONS_MAX:
-        f.too_long(problems, path, ANNOTATIONS_MAX, "put long texts into a ConfigMap")
+        problems.too_long(path, ANNOTATIONS_MAX, "put long texts into a ConfigMap")
 
 
 def _byte_count(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def check_finalizers(finalizers: Any, path: Path, problems: f.Problems, built_in: bool = True) -> None:
+def check_finalizers(finalizers: Any, path: Path, problems: FieldErrors, built_in: bool = True) -> None:
     """Check that finalizers are qualified names, with a domain on built-in kinds."""
     if type(finalizers) is not list:
         return
@@ -138,47 +146,47 @@ def check_finalizers(finalizers: Any, path: Path, problems: f.Problems, built_in
             continue
         finalizer_path = (*path, index)
         if why := why_not_key(name):
-            f.invalid(problems, finalizer_path, name, why)
+            problems.invalid(finalizer_path, name, why)
         elif built_in and "/" not in name and name not in _STANDARD_FINALIZERS:
             why = "name is neither a standard finalizer name nor is it fully qualified"
-            f.invalid(problems, finalizer_path, name, why, "write it as domain/name")
+            problems.invalid(finalizer_path, name, why, "write it as domain/name")
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
-        f.invalid(problems, path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
+        problems.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 
 
-def check_namespace(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_namespace(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check what a Namespace has besides its metadata: finalizers."""
     check_finalizers(nested_map(manifest, "spec").get("finalizers"), ("spec", "finalizers"), problems)
 
 
-def _check_owners(owners: Any, path: Path, problems: f.Problems) -> None:
+def _check_owners(owners: Any, path: Path, problems: FieldErrors) -> None:
     controllers: set[str] = set()  # the server drops an owner that equals an earlier one
     field = field_path(path)
     seen: list[Json] = []
-    for index, owner in f.indexed_mappings(owners):
+    for index, owner in indexed_mappings(owners):
         if owner in seen:  # the server drops the repetition first
             continue
         seen.append(owner)
         owner_path = (*path, index)
         version = owner.get("apiVersion")
-        if f.is_empty(version) or (type(version) is str and not _has_version(version)):
-            f.invalid(
-                problems, (*owner_path, "apiVersion"), version, "version must not be empty", field=f"{field}.apiVersion"
+        if is_empty(version) or (type(version) is str and not _has_version(version)):
+            problems.invalid(
+                (*owner_path, "apiVersion"), version, "version must not be empty", field=f"{field}.apiVersion"
             )
         for key in ("kind", "name", "uid"):
-            if f.is_empty(owner.get(key)):
-                f.invalid(problems, (*owner_path, key), "", "must not be empty", field=f"{field}.{key}")
+            if is_empty(owner.get(key)):
+                problems.invalid((*owner_path, key), "", "must not be empty", field=f"{field}.{key}")
         if version == "v1" and owner.get("kind") == "Event":
-            f.invalid(problems, owner_path, owner, "/v1, Kind=Event is disallowed from being an owner", field=field)
+            problems.invalid(owner_path, owner, "/v1, Kind=Event is disallowed from being an owner", field=field)
         if owner.get("controller") is True:
             controllers.add(owner_key(owner))
     if len(controllers) > 1:
-        f.invalid(problems, path, owners, "Only one reference can have Controller set to true")
+        problems.invalid(path, owners, "Only one reference can have Controller set to true")
 
 
 def owner_key(owner: Json) -> str:
     """Return a text that is equal for owners that the server regards as one."""
-    return repr(sorted((key, value) for key, value in owner.items() if not f.is_empty(value)))
+    return repr(sorted((key, value) for key, value in owner.items() if not is_empty(value)))
 
 
 def _has_version(api_version: str) -> bool:
@@ -189,58 +197,54 @@ _WITH_VALUES = ("In", "NotIn")
 _WITHOUT_VALUES = ("Exists", "DoesNotExist")
 
 
-def check_selector(selector: Any, path: Path, problems: f.Problems) -> None:
+def check_selector(selector: Any, path: Path, problems: FieldErrors) -> None:
     """Check a `LabelSelector` of Kubernetes 1.36. Null selects nothing and is valid."""
     if type(selector) is not dict:
         return
     if selector.get("matchLabels"):
         check_labels(selector["matchLabels"], (*path, "matchLabels"), problems)
-    for index, requirement in f.indexed_mappings(selector.get("matchExpressions")):
+    for index, requirement in indexed_mappings(selector.get("matchExpressions")):
         _check_requirement(requirement, (*path, "matchExpressions", index), problems)
 
 
-def _check_requirement(requirement: Json, path: Path, problems: f.Problems) -> None:
+def _check_requirement(requirement: Json, path: Path, problems: FieldErrors) -> None:
     operator, values = requirement.get("operator"), requirement.get("values") or []
     if operator in _WITH_VALUES:
         if not values:
-            f.required(
-                problems, (*path, "values"), "must be specified when `operator` is 'In' or 'NotIn'", "list values"
-            )
+            problems.required((*path, "values"), "must be specified when `operator` is 'In' or 'NotIn'", "list values")
     elif operator in _WITHOUT_VALUES:
         if values:
-            f.forbidden(
-                problems, (*path, "values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            )
+            problems.forbidden((*path, "values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
     elif operator is None or type(operator) is str:
         check_operator(operator, path, problems, (*_WITH_VALUES, *_WITHOUT_VALUES))
     check_key(requirement.get("key"), (*path, "key"), problems)
     check_values(values, (*path, "values"), problems)
 
 
-def check_operator(operator: Any, path: Path, problems: f.Problems, allowed: tuple[str, ...]) -> None:
+def check_operator(operator: Any, path: Path, problems: FieldErrors, allowed: tuple[str, ...]) -> None:
     """Report a requirement operator that is not one of `allowed`."""
     value = operator or ""
-    f.invalid(problems, (*path, "operator"), value, "not a valid selector operator", f"use {', '.join(allowed)}")
+    problems.invalid((*path, "operator"), value, "not a valid selector operator", f"use {', '.join(allowed)}")
 
 
-def check_key(key: Any, path: Path, problems: f.Problems) -> None:
+def check_key(key: Any, path: Path, problems: FieldErrors) -> None:
     """Check the label key of a requirement."""
-    f.check_text(problems, path, "" if key is None else key, why_not_key)
+    problems.check_text(path, "" if key is None else key, why_not_key)
 
 
-def check_values(values: Any, path: Path, problems: f.Problems) -> None:
+def check_values(values: Any, path: Path, problems: FieldErrors) -> None:
     """Check the label values of a requirement."""
     if type(values) is not list:
         return
     for index, value in enumerate(values):
-        f.check_text(problems, (*path, index), value, why_not_value)
+        problems.check_text((*path, index), value, why_not_value)
 
 
 def selector_keys(selector: Any) -> set[str]:
     """Return the label keys that a selector names."""
     parts = as_mapping(selector)
     keys = set(nested_map(parts, "matchLabels"))
-    return keys | {r["key"] for _, r in f.indexed_mappings(parts.get("matchExpressions")) if type(r.get("key")) is str}
+    return keys | {r["key"] for _, r in indexed_mappings(parts.get("matchExpressions")) if type(r.get("key")) is str}
 
 
 _DELETION_HELP = "remove it: the server writes it when the object is deleted"

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation.context import PodContext
-from ptcompile.diagnostics import Path, field_errors as f, field_path
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_items, indexed_mappings, is_empty
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 _BIND_OPTIONS = ("nodev", "noexec", "nosuid")
@@ -28,29 +29,29 @@ def why_not_forward(text: str) -> str | None:
 
 
 def _check_volume_name(name: Any, path: Path, scope: PodContext) -> None:
-    if f.is_empty(name):
-        f.required(scope.problems, path, help="name one of the pod's volumes")
+    if is_empty(name):
+        scope.problems.required(path, help="name one of the pod's volumes")
     elif type(name) is str and scope.volumes is not None and name not in scope.volumes:
         suggestion = closest_match(name, scope.volumes)
         help = f'did you mean "{suggestion}"?' if suggestion else "declare the volume in the pod's volumes"
-        f.not_found(scope.problems, path, name, help)
+        scope.problems.not_found(path, name, help)
 
 
 def check_mounts(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `volumeMounts` of a container."""
     problems, seen = scope.problems, set[str]()
-    devices = [d for _, d in f.indexed_mappings(container["volumeDevices"])] if container.get("volumeDevices") else ()
-    for index, mount in f.indexed_mappings(value):
+    devices = [d for _, d in indexed_mappings(container["volumeDevices"])] if container.get("volumeDevices") else ()
+    for index, mount in indexed_mappings(value):
         name, mount_path = mount.get("name"), mount.get("mountPath")
         if type(name) is not str or not name or name not in (scope.volumes or ()):
             _check_volume_name(name, (*path, index, "name"), scope)
         if type(mount_path) is str and mount_path:
             if mount_path in seen:
                 why = "must be unique"
-                f.invalid(problems, (*path, index, "mountPath"), mount_path, why, "mount each volume at its own path")
+                problems.invalid((*path, index, "mountPath"), mount_path, why, "mount each volume at its own path")
             seen.add(mount_path)
-        elif f.is_empty(mount_path):
-            f.required(problems, (*path, index, "mountPath"), help="set the path of the volume in the container")
+        elif is_empty(mount_path):
+            problems.required((*path, index, "mountPath"), help="set the path of the volume in the container")
         if devices:
             _check_overlap(mount, devices, (*path, index), problems)
         if mount.get("bindMountOptions"):
@@ -59,33 +60,33 @@ def check_mounts(value: Any, path: Path, container: Json, scope: PodContext) -> 
             _check_options(mount, (*path, index), path, container, problems)
 
 
-def _check_overlap(mount: Json, devices: Sequence[Json], path: Path, problems: f.Problems) -> None:
+def _check_overlap(mount: Json, devices: Sequence[Json], path: Path, problems: FieldErrors) -> None:
     why = "must not already exist in volumeDevices"
     for key, device_key in (("name", "name"), ("mountPath", "devicePath")):
         value = mount.get(key)
         if value and any(device.get(device_key) == value for device in devices):
-            f.invalid(problems, (*path, key), value, why)
+            problems.invalid((*path, key), value, why)
 
 
 def _check_bind_options(mount: Json, path: Path, scope: PodContext) -> None:
     """Check `bindMountOptions` (VolumeBindMountOptions, alpha in Kubernetes 1.37)."""
-    for index, option in f.indexed_items(mount["bindMountOptions"]):
-        f.check_choice(scope.problems, (*path, index), option, _BIND_OPTIONS)
+    for index, option in indexed_items(mount["bindMountOptions"]):
+        scope.problems.check_choice((*path, index), option, _BIND_OPTIONS)
     name = mount.get("name")
     volume = (scope.volumes or {}).get(name) if type(name) is str else None
     if type(volume) is dict and volume.get("image") is not None:
-        f.forbidden(scope.problems, path, "may not be set for image volumes", "remove it")
+        scope.problems.forbidden(path, "may not be set for image volumes", "remove it")
 
 
-def _check_options(mount: Json, path: Path, list_path: Path, container: Json, problems: f.Problems) -> None:
+def _check_options(mount: Json, path: Path, list_path: Path, container: Json, problems: FieldErrors) -> None:
     sub_path, expression = mount.get("subPath"), mount.get("subPathExpr")
     if type(sub_path) is str and sub_path and (why := why_not_relative(sub_path)):
-        f.invalid(problems, (*path, "subPath"), sub_path, why, field=field_path((*list_path, "subPath")))
+        problems.invalid((*path, "subPath"), sub_path, why, field=field_path((*list_path, "subPath")))
     if type(expression) is str and expression:
         if sub_path:
-            f.invalid(problems, (*path, "subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive")
+            problems.invalid((*path, "subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive")
         if why := why_not_relative(expression):
-            f.invalid(problems, (*path, "subPathExpr"), expression, why, field=field_path((*list_path, "subPathExpr")))
+            problems.invalid((*path, "subPathExpr"), expression, why, field=field_path((*list_path, "subPathExpr")))
     _check_propagation(mount, path, list_path, container, problems)
     recursive = mount.get("recursiveReadOnly")
     if type(recursive) is str and recursive != "Disabled":
@@ -93,48 +94,48 @@ def _check_options(mount: Json, path: Path, list_path: Path, container: Json, pr
         _check_recursive(mount, recursive, (*path, "recursiveReadOnly"), problems, field)
 
 
-def _check_propagation(mount: Json, path: Path, list_path: Path, container: Json, problems: f.Problems) -> None:
+def _check_propagation(mount: Json, path: Path, list_path: Path, container: Json, problems: FieldErrors) -> None:
     mode = mount.get("mountPropagation")
     if type(mode) is not str:
         return
     mount_propagation_path, field = (*path, "mountPropagation"), field_path((*list_path, "mountPropagation"))
     if mode not in _PROPAGATION_MODES:
-        f.unsupported(problems, mount_propagation_path, mode, _PROPAGATION_MODES, field=field)
+        problems.unsupported(mount_propagation_path, mode, _PROPAGATION_MODES, field=field)
     elif mode == "Bidirectional" and nested_map(container, "securityContext").get("privileged") is not True:
         why = "Bidirectional mount propagation is available only to privileged containers"
-        f.forbidden(problems, mount_propagation_path, why, "use HostToContainer, or a privileged container", field)
+        problems.forbidden(mount_propagation_path, why, "use HostToContainer, or a privileged container", field)
 
 
-def _check_recursive(mount: Json, mode: str, path: Path, problems: f.Problems, field: str) -> None:
+def _check_recursive(mount: Json, mode: str, path: Path, problems: FieldErrors, field: str) -> None:
     if mode not in ("Enabled", "IfPossible"):
-        f.unsupported(problems, path, mode, ("Disabled", "Enabled", "IfPossible"), field=field)
+        problems.unsupported(path, mode, ("Disabled", "Enabled", "IfPossible"), field=field)
         return
     if mount.get("readOnly") is not True:
-        f.forbidden(problems, path, "may only be specified when readOnly is true", "set readOnly: true", field)
+        problems.forbidden(path, "may only be specified when readOnly is true", "set readOnly: true", field)
     if mount.get("mountPropagation") not in (None, "None"):
-        f.forbidden(problems, path, "may only be specified when mountPropagation is None or not specified", field=field)
+        problems.forbidden(path, "may only be specified when mountPropagation is None or not specified", field=field)
 
 
 def check_devices(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `volumeDevices` of a container."""
     problems, names_seen, paths_seen = scope.problems, set[str](), set[str]()
-    for index, device in f.indexed_mappings(value):
+    for index, device in indexed_mappings(value):
         device_path = (*path, index)
         name, device_file = device.get("name"), device.get("devicePath")
         _check_volume_name(name, (*device_path, "name"), scope)
         if type(name) is str and name:
             if name in names_seen:
-                f.invalid(problems, (*device_path, "name"), name, "must be unique")
+                problems.invalid((*device_path, "name"), name, "must be unique")
             names_seen.add(name)
             volume = as_mapping((scope.volumes or {}).get(name))
             if volume and not volume.get("persistentVolumeClaim") and not volume.get("ephemeral"):
                 why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
-                f.invalid(problems, (*device_path, "name"), name, why, "use volumeMounts")
-        if f.is_empty(device_file):
-            f.required(problems, (*device_path, "devicePath"))
+                problems.invalid((*device_path, "name"), name, why, "use volumeMounts")
+        if is_empty(device_file):
+            problems.required((*device_path, "devicePath"))
         elif type(device_file) is str:
             if device_file in paths_seen:
-                f.invalid(problems, (*device_path, "devicePath"), device_file, "must be unique")
+                problems.invalid((*device_path, "devicePath"), device_file, "must be unique")
             elif why_not_forward(device_file):
-                f.invalid(problems, (*device_path, "devicePath"), device_file, "can not contain backsteps ('..')")
+                problems.invalid((*device_path, "devicePath"), device_file, "can not contain backsteps ('..')")
             paths_seen.add(device_file)

@@ -31,8 +31,15 @@ from ptcompile.apiserver.validation.security import (
 )
 from ptcompile.apiserver.validation.values import check_host_ports
 from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
-from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
-from ptcompile.diagnostics.field_errors import forbidden_change
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics.field_errors import (
+    FieldErrors,
+    container_names,
+    forbidden_change,
+    indexed_mappings,
+    is_empty,
+    key_path,
+)
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
@@ -65,48 +72,45 @@ _LINUX_SECURITY_FIELDS = (
 )
 
 
-def check_pod_only_rules(spec: Json, path: Path, problems: f.Problems) -> None:
+def check_pod_only_rules(spec: Json, path: Path, problems: FieldErrors) -> None:
     """Check what the server accepts in a template but rejects in a Pod."""
     for key in ("containers", "initContainers"):
-        for index, container in f.indexed_mappings(spec.get(key)):
+        for index, container in indexed_mappings(spec.get(key)):
             image = container.get("image")
             if type(image) is str and image != image.strip():
                 why = "must not have leading or trailing whitespace"
-                f.invalid(problems, (*path, key, index, "image"), image, why, "remove the whitespace")
+                problems.invalid((*path, key, index, "image"), image, why, "remove the whitespace")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         why = "cannot be set until all schedulingGates have been cleared"
-        f.forbidden(problems, (*path, "nodeName"), why)
+        problems.forbidden((*path, "nodeName"), why)
     if spec.get("overhead") and not spec.get("runtimeClassName"):
         why = "Pod Overhead set without corresponding RuntimeClass defined Overhead"
-        f.forbidden(problems, (*path, "overhead"), why)
+        problems.forbidden((*path, "overhead"), why)
 
 
-def check_pod_annotations(meta: Any, spec: Any, path: Path, problems: f.Problems) -> None:
+def check_pod_annotations(meta: Any, spec: Any, path: Path, problems: FieldErrors) -> None:
     """Check annotations that the server interprets (Kubernetes 1.36 `ValidatePodSpecificAnnotations`)."""
     annotations = as_mapping(as_mapping(meta).get("annotations"))
     for key, value in annotations.items():
         annotation_path = (*path, "annotations", key)
         if key == _MIRROR_ANNOTATION and not as_mapping(spec).get("nodeName"):
-            f.invalid(
-                problems,
+            problems.invalid(
                 annotation_path,
                 value,
                 "must set spec.nodeName if mirror pod annotation is set",
-                field=f.key_path(annotation_path),
+                field=key_path(annotation_path),
             )
         elif key == _DELETION_COST_ANNOTATION and type(value) is str and not _is_int32(value):
-            f.invalid(problems, annotation_path, value, "must be a 32bit integer", field=f.key_path(annotation_path))
+            problems.invalid(annotation_path, value, "must be a 32bit integer", field=key_path(annotation_path))
         elif key.startswith(_APP_ARMOR_PREFIX) and type(value) is str:
             _check_app_armor(key[len(_APP_ARMOR_PREFIX) :], value, annotation_path, spec, problems)
 
 
-def _check_app_armor(container: str, profile: str, path: Path, spec: Any, problems: f.Problems) -> None:
-    if container not in f.container_names(as_mapping(spec)):
-        f.invalid(
-            problems, path, container, "container not found", "name one of the pod's containers", f.key_path(path)
-        )
+def _check_app_armor(container: str, profile: str, path: Path, spec: Any, problems: FieldErrors) -> None:
+    if container not in container_names(as_mapping(spec)):
+        problems.invalid(path, container, "container not found", "name one of the pod's containers", key_path(path))
     if profile not in ("runtime/default", "unconfined", "") and not profile.startswith("localhost/"):
-        f.invalid(problems, path, profile, "invalid AppArmor profile name", field=f.key_path(path))
+        problems.invalid(path, profile, "invalid AppArmor profile name", field=key_path(path))
 
 
 def _is_int32(text: str) -> bool:
@@ -121,20 +125,20 @@ def check_os(value: Any, path: Path, scope: PodContext) -> None:
     if type(value) is not dict:
         return
     name, problems = value.get("name"), scope.problems
-    if f.is_empty(name):
-        f.required(problems, (*path, "name"), "cannot be empty", "set it to linux, or remove `os`")
+    if is_empty(name):
+        problems.required((*path, "name"), "cannot be empty", "set it to linux, or remove `os`")
     elif name == "windows":
         _check_windows(scope, path[:-1])
     elif name == "linux":
         _check_linux(scope, path[:-1])
     else:
-        f.check_choice(problems, path, name, ("linux", "windows"))
+        problems.check_choice(path, name, ("linux", "windows"))
 
 
 def _security_contexts(scope: PodContext, path: Path) -> list[tuple[Path, Json]]:
     out = [((*path, "securityContext"), as_mapping(scope.spec.get("securityContext")))]
     for key in ("containers", "initContainers"):
-        for index, container in f.indexed_mappings(scope.spec.get(key)):
+        for index, container in indexed_mappings(scope.spec.get(key)):
             out.append(((*path, key, index, "securityContext"), nested_map(container, "securityContext")))
     return out
 
@@ -143,14 +147,14 @@ def _check_linux(scope: PodContext, path: Path) -> None:
     for context_path, context in _security_contexts(scope, path):
         if context.get("windowsOptions") is not None:
             why = "windows options cannot be set for a linux pod"
-            f.forbidden(scope.problems, (*context_path, "windowsOptions"), why)
+            scope.problems.forbidden((*context_path, "windowsOptions"), why)
 
 
 def _check_windows(scope: PodContext, path: Path) -> None:
     for name in (*_LINUX_ONLY_IF_TRUE, *_LINUX_ONLY_FIELDS):
         value = scope.spec.get(name)
         if value is True or (value is False and name in _LINUX_ONLY_FIELDS):
-            f.forbidden(scope.problems, (*path, name), "cannot be set for a windows pod")
+            scope.problems.forbidden((*path, name), "cannot be set for a windows pod")
     security_fields = (
         *_LINUX_SECURITY_FIELDS,
         "capabilities",
@@ -161,10 +165,10 @@ def _check_windows(scope: PodContext, path: Path) -> None:
     for context_path, context in _security_contexts(scope, path):
         for name in (*security_fields, "procMount"):
             if context.get(name) is not None:
-                f.forbidden(scope.problems, (*context_path, name), "cannot be set for a windows pod")
+                scope.problems.forbidden((*context_path, name), "cannot be set for a windows pod")
 
 
-def check_pod(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_pod(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Pod, except the generic part of its metadata."""
     spec = manifest.get("spec")
     check_pod_annotations(manifest.get("metadata"), spec, ("metadata",), problems)
@@ -175,7 +179,7 @@ def check_pod_spec(
     spec: Any,
     path: Path,
     context: ApiServer,
-    problems: f.Problems,
+    problems: FieldErrors,
     *,
     template: bool,
     extra_volumes: frozenset[str] = frozenset(),
@@ -213,14 +217,14 @@ def check_pod_spec(
 def _claim_names(value: Any) -> frozenset[str] | None:
     if value is None:
         return frozenset()
-    claims: list[Any] = [claim.get("name") for _, claim in f.indexed_mappings(value)]
+    claims: list[Any] = [claim.get("name") for _, claim in indexed_mappings(value)]
     return None if any(type(name) is not str for name in claims) else frozenset(claims)
 
 
-def _check_host_ports(spec: Json, path: Path, problems: f.Problems, template: bool) -> None:
+def _check_host_ports(spec: Json, path: Path, problems: FieldErrors, template: bool) -> None:
     fill = spec.get("hostNetwork") is True and not template
     check_host_ports(spec.get("containers"), (*path, "containers"), problems, fill)
-    for index, init in f.indexed_mappings(spec.get("initContainers")):  # init containers run one after another
+    for index, init in indexed_mappings(spec.get("initContainers")):  # init containers run one after another
         if init.get("ports"):
             containers = [None] * index + [init]
             check_host_ports(containers, (*path, "initContainers"), problems, fill)
@@ -228,11 +232,11 @@ def _check_host_ports(spec: Json, path: Path, problems: f.Problems, template: bo
 
 def _check_restart(value: Any, path: Path, scope: PodContext) -> None:
     if value:
-        f.check_choice(scope.problems, path, value, RESTART_POLICIES)
+        scope.problems.check_choice(path, value, RESTART_POLICIES)
 
 
 def _check_subdomain_name(value: Any, path: Path, scope: PodContext) -> None:
-    f.check_optional_text(scope.problems, path, value, names.why_not_dns_subdomain)
+    scope.problems.check_optional_text(path, value, names.why_not_dns_subdomain)
 
 
 def _check_deprecated_account(value: Any, path: Path, scope: PodContext) -> None:
@@ -241,58 +245,58 @@ def _check_deprecated_account(value: Any, path: Path, scope: PodContext) -> None
 
 
 def _check_runtime_class(value: Any, path: Path, scope: PodContext) -> None:
-    f.check_text(scope.problems, path, value, names.why_not_dns_subdomain)
+    scope.problems.check_text(path, value, names.why_not_dns_subdomain)
 
 
 def _check_deadline(value: Any, path: Path, scope: PodContext) -> None:
-    f.check_range(scope.problems, path, value, 1, ID_MAX)
+    scope.problems.check_range(path, value, 1, ID_MAX)
 
 
 def _check_preemption(value: Any, path: Path, scope: PodContext) -> None:
-    f.check_required_choice(scope.problems, path, value, ("Never", "PreemptLowerPriority"))
+    scope.problems.check_required_choice(path, value, ("Never", "PreemptLowerPriority"))
 
 
 def _check_readiness_gates(value: Any, path: Path, scope: PodContext) -> None:
-    for index, gate in f.indexed_mappings(value):
-        f.check_text(scope.problems, (*path, index, "conditionType"), gate.get("conditionType") or "", why_not_key)
+    for index, gate in indexed_mappings(value):
+        scope.problems.check_text((*path, index, "conditionType"), gate.get("conditionType") or "", why_not_key)
 
 
 def _check_overhead(value: Any, path: Path, scope: PodContext) -> None:
     check_amounts({"limits": value}, path, scope.problems, partial=True)
     if type(value) is dict and not value.keys() & {"cpu", "memory"} and any(n.startswith("hugepages-") for n in value):
-        f.forbidden(scope.problems, path, "HugePages require cpu or memory", "add cpu or memory")
+        scope.problems.forbidden(path, "HugePages require cpu or memory", "add cpu or memory")
 
 
 def _check_ephemeral(value: Any, path: Path, scope: PodContext) -> None:
     if value:
         why = "ephemeral containers not allowed in pod template" if scope.template else "cannot be set on create"
-        f.forbidden(scope.problems, path, why, "add them to the running pod with kubectl debug")
+        scope.problems.forbidden(path, why, "add them to the running pod with kubectl debug")
 
 
 def _check_resource_claims(value: Any, path: Path, scope: PodContext) -> None:
     problems, seen = scope.problems, set[str]()
-    for index, claim in f.indexed_mappings(value):
+    for index, claim in indexed_mappings(value):
         name, claim_path = claim.get("name"), (*path, index)
-        if f.is_empty(name):
-            f.required(problems, (*claim_path, "name"))
+        if is_empty(name):
+            problems.required((*claim_path, "name"))
         elif type(name) is str:
             if name in seen:
-                f.duplicate(problems, (*claim_path, "name"), name)
+                problems.duplicate((*claim_path, "name"), name)
             else:
-                f.check_text(problems, (*claim_path, "name"), name, names.why_not_dns_label)
+                problems.check_text((*claim_path, "name"), name, names.why_not_dns_label)
             seen.add(name)
         _check_claim_source(claim, claim_path, problems)
 
 
-def _check_claim_source(claim: Json, path: Path, problems: f.Problems) -> None:
+def _check_claim_source(claim: Json, path: Path, problems: FieldErrors) -> None:
     fields = ("resourceClaimName", "resourceClaimTemplateName")
     set_fields = [key for key in fields if claim.get(key) is not None]
     if len(set_fields) > 1:
-        f.invalid(problems, path, claim, f"at most one of `{fields[0]}` or `{fields[1]}` may be specified", "keep one")
+        problems.invalid(path, claim, f"at most one of `{fields[0]}` or `{fields[1]}` may be specified", "keep one")
     elif not set_fields:
-        f.invalid(problems, path, claim, f"must specify one of: `{fields[0]}`, `{fields[1]}`", "set one of them")
+        problems.invalid(path, claim, f"must specify one of: `{fields[0]}`, `{fields[1]}`", "set one of them")
     for key in set_fields:
-        f.check_text(problems, (*path, key), claim[key], names.why_not_dns_subdomain)
+        problems.check_text((*path, key), claim[key], names.why_not_dns_subdomain)
 
 
 _FIELDS: Mapping[str, PodFieldCheck] = {
@@ -328,7 +332,7 @@ _FIELDS: Mapping[str, PodFieldCheck] = {
 }
 
 
-def check_template_metadata(meta: Any, path: Path, problems: f.Problems, server_path: Path) -> None:
+def check_template_metadata(meta: Any, path: Path, problems: FieldErrors, server_path: Path) -> None:
     """Check the labels and annotations of a template; `server_path` is the path that the server reports (a Job's:
     `spec.template`).
     """

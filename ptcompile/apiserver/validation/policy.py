@@ -8,26 +8,25 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.metadata import check_selector, why_not_key
 from ptcompile.apiserver.validation.resources import why_not_resource
 from ptcompile.apiserver.validation.values import check_amount_or_percent
-from ptcompile.diagnostics import Path, field_errors as f
+from ptcompile.diagnostics import Path
+from ptcompile.diagnostics.field_errors import FieldErrors, TextRule, indexed_mappings, key_path
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.resources import is_native_resource
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 
-def check_disruption_budget(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_disruption_budget(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a PodDisruptionBudget, except its metadata."""
     spec = nested_map(manifest, "spec")
     exclusive_fields = ("minAvailable", "maxUnavailable")
     if all(spec.get(name) is not None for name in exclusive_fields):
-        f.invalid(
-            problems, ("spec",), spec, "minAvailable and maxUnavailable cannot be both set", "keep one of the two"
-        )
+        problems.invalid(("spec",), spec, "minAvailable and maxUnavailable cannot be both set", "keep one of the two")
     for name in exclusive_fields:
         check_amount_or_percent(spec.get(name), ("spec", name), problems)
     check_selector(spec.get("selector"), ("spec", "selector"), problems)
     policies = ("AlwaysAllow", "IfHealthyBudget")
-    f.check_choice(problems, ("spec", "unhealthyPodEvictionPolicy"), spec.get("unhealthyPodEvictionPolicy"), policies)
+    problems.check_choice(("spec", "unhealthyPodEvictionPolicy"), spec.get("unhealthyPodEvictionPolicy"), policies)
 
 
 COMPUTE_RESOURCES = frozenset({"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
@@ -82,35 +81,35 @@ _AMOUNT_FIELDS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRat
 _Quantities = dict[str, Quantity]
 
 
-def check_limit_range(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_limit_range(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a LimitRange, except its metadata."""
     seen: set[str] = set()
-    for index, limit in f.indexed_mappings(nested_map(manifest, "spec").get("limits")):
+    for index, limit in indexed_mappings(nested_map(manifest, "spec").get("limits")):
         path: Path = ("spec", "limits", index)
         kind = limit.get("type") or ""
         if type(kind) is not str:
             continue
         if why := why_not_key(kind):
-            f.invalid(problems, (*path, "type"), kind, why)
+            problems.invalid((*path, "type"), kind, why)
         elif "/" not in kind and kind not in _LIMIT_TYPES:
             why = "must be a standard limit type or fully qualified"
-            f.invalid(problems, (*path, "type"), kind, why, f"use one of {', '.join(_LIMIT_TYPES)}")
-        f.check_unseen(problems, (*path, "type"), kind, seen)
+            problems.invalid((*path, "type"), kind, why, f"use one of {', '.join(_LIMIT_TYPES)}")
+        problems.check_unseen((*path, "type"), kind, seen)
         _check_limit(limit, kind, path, problems)
 
 
-def _check_limit(limit: Json, kind: str, path: Path, problems: f.Problems) -> None:
+def _check_limit(limit: Json, kind: str, path: Path, problems: FieldErrors) -> None:
     why_not = why_not_resource if kind in ("Pod", "Container") else why_not_resource_type
     for name in _AMOUNT_FIELDS:
         if kind == "Pod" and name in ("default", "defaultRequest"):
             if limit.get(name):
-                f.forbidden(problems, (*path, name), "may not be specified when `type` is 'Pod'")
+                problems.forbidden((*path, name), "may not be specified when `type` is 'Pod'")
             continue
         _check_names(limit.get(name), why_not, (*path, name), problems)
     amounts = {name: _parse_amounts(limit.get(name)) for name in _AMOUNT_FIELDS}
     if kind == "PersistentVolumeClaim" and not any("storage" in amounts[name] for name in ("min", "max")):
         why = "either minimum or maximum storage value is required, but neither was provided"
-        f.required(problems, (*path, "limits"), why, "set min.storage or max.storage")
+        problems.required((*path, "limits"), why, "set min.storage or max.storage")
     if kind == "Container":
         amounts["default"] = {**amounts["max"], **amounts["default"]}
         amounts["defaultRequest"] = {**amounts["min"], **amounts["default"], **amounts["defaultRequest"]}
@@ -118,10 +117,10 @@ def _check_limit(limit: Json, kind: str, path: Path, problems: f.Problems) -> No
         _check_order(resource, amounts, path, problems)
 
 
-def _check_names(amounts: Any, why_not: f.TextRule, path: Path, problems: f.Problems) -> None:
+def _check_names(amounts: Any, why_not: TextRule, path: Path, problems: FieldErrors) -> None:
     for name in as_mapping(amounts):
         if why := why_not(name):
-            f.invalid(problems, (*path, name), name, why, field=f.key_path((*path, name)))
+            problems.invalid((*path, name), name, why, field=key_path((*path, name)))
 
 
 def _parse_amounts(amounts: Any) -> _Quantities:
@@ -140,19 +139,19 @@ _ORDER_RULES = (
 """Rows of the field that reports, the two fields whose amounts are compared, and the message."""
 
 
-def _check_order(resource: str, amounts: dict[str, _Quantities], path: Path, problems: f.Problems) -> None:
+def _check_order(resource: str, amounts: dict[str, _Quantities], path: Path, problems: FieldErrors) -> None:
     limits = {name: values[resource] for name, values in amounts.items() if resource in values}
     for field, low, high, message in _ORDER_RULES:
         if low in limits and high in limits and limits[low] > limits[high]:
             amount_path = (*path, field, resource)
             why = message.format(limits[low], limits[high])
-            f.invalid(problems, amount_path, str(limits[field]), why, field=f.key_path(amount_path))
+            problems.invalid(amount_path, str(limits[field]), why, field=key_path(amount_path))
     ratio, ratio_path = limits.get("maxLimitRequestRatio"), (*path, "maxLimitRequestRatio", resource)
     if ratio is not None and ratio.nano < NANO:
-        f.invalid(problems, ratio_path, str(ratio), f"ratio {ratio} is less than 1", field=f.key_path(ratio_path))
+        problems.invalid(ratio_path, str(ratio), f"ratio {ratio} is less than 1", field=key_path(ratio_path))
     elif ratio is not None and _is_impossible_ratio(ratio, limits):
         why = f"ratio {ratio} is greater than max/min"
-        f.invalid(problems, ratio_path, str(ratio), why, field=f.key_path(ratio_path))
+        problems.invalid(ratio_path, str(ratio), why, field=key_path(ratio_path))
     is_exact = not is_native_resource(resource) or resource.startswith("hugepages-")
     if (
         is_exact
@@ -161,7 +160,7 @@ def _check_order(resource: str, amounts: dict[str, _Quantities], path: Path, pro
         and limits["default"] != limits["defaultRequest"]
     ):
         request_path, why = (*path, "defaultRequest", resource), "default value must equal to defaultRequest value"
-        f.invalid(problems, request_path, str(limits["defaultRequest"]), why, field=f.key_path(request_path))
+        problems.invalid(request_path, str(limits["defaultRequest"]), why, field=key_path(request_path))
 
 
 def _is_impossible_ratio(ratio: Quantity, amounts: dict[str, Quantity]) -> bool:
@@ -179,20 +178,20 @@ _EXCLUSIVE_SCOPES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTermin
 _STORAGE_RESOURCES = frozenset({"persistentvolumeclaims", "requests.storage"})
 
 
-def check_quota(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_quota(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ResourceQuota, except its metadata."""
     spec = nested_map(manifest, "spec")
     hard = nested_map(spec, "hard")
     for name, text in hard.items():
         amount_path = ("spec", "hard", name)
         if why := why_not_quota(name):
-            f.invalid(problems, amount_path, name, why, field=f.key_path(amount_path))
+            problems.invalid(amount_path, name, why, field=key_path(amount_path))
         check_amount(name, text, amount_path, problems)
     scopes = spec.get("scopes")
     if type(scopes) is list:
         named = [scope for scope in scopes if type(scope) is str]
         _check_scopes(named, hard, ("spec", "scopes"), context, problems)
-    requirements = list(f.indexed_mappings(nested_map(spec, "scopeSelector").get("matchExpressions")))
+    requirements = list(indexed_mappings(nested_map(spec, "scopeSelector").get("matchExpressions")))
     expressions_path = ("spec", "scopeSelector", "matchExpressions")
     names = [requirement.get("scopeName") or "" for _, requirement in requirements]
     _check_scopes([name for name in names if type(name) is str], hard, expressions_path, context, problems)
@@ -200,29 +199,31 @@ def check_quota(manifest: Json, context: ApiServer, problems: f.Problems) -> Non
         _check_requirement(requirement, (*expressions_path, index), problems)
 
 
-def check_amount(name: str, text: Any, path: Path, problems: f.Problems) -> None:
+def check_amount(name: str, text: Any, path: Path, problems: FieldErrors) -> None:
     """Check that an amount is at least 0, and an integer if the resource is counted."""
     amount = parse(0 if text is None else text)
     if amount is None:
         return
     if amount.nano < 0:
-        f.invalid(problems, path, str(amount), "must be greater than or equal to 0", field=f.key_path(path))
+        problems.invalid(path, str(amount), "must be greater than or equal to 0", field=key_path(path))
     if is_counted(name) and amount.nano % NANO:
-        f.invalid(problems, path, str(amount), "must be an integer", field=f.key_path(path))
+        problems.invalid(path, str(amount), "must be an integer", field=key_path(path))
 
 
-def _check_scopes(scopes: list[str], hard: Iterable[str], path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_scopes(
+    scopes: list[str], hard: Iterable[str], path: Path, context: ApiServer, problems: FieldErrors
+) -> None:
     supported = _SCOPES | {"VolumeAttributesClass"} if context.has_gate("VolumeAttributesClass", 34) else _SCOPES
     for scope in scopes:
         if scope not in supported:
-            f.invalid(problems, path, scope, "unsupported scope", f"use one of {', '.join(sorted(supported))}")
+            problems.invalid(path, scope, "unsupported scope", f"use one of {', '.join(sorted(supported))}")
         for name in hard:
             if is_standard(name) and not _can_limit(scope, name):
                 why = "unsupported scope applied to resource"
-                f.invalid(problems, path, scope, why, f"a quota of scope {scope} cannot limit {name}")
+                problems.invalid(path, scope, why, f"a quota of scope {scope} cannot limit {name}")
     for pair in _EXCLUSIVE_SCOPES:
         if pair <= set(scopes):
-            f.invalid(problems, path, scopes, "conflicting scopes", "keep one of the two")
+            problems.invalid(path, scopes, "conflicting scopes", "keep one of the two")
 
 
 def _can_limit(scope: str, name: str) -> bool:
@@ -234,21 +235,21 @@ def _can_limit(scope: str, name: str) -> bool:
     return scope not in _SCOPES or name == "pods" or name in COMPUTE_RESOURCES
 
 
-def _check_requirement(requirement: Json, path: Path, problems: f.Problems) -> None:
+def _check_requirement(requirement: Json, path: Path, problems: FieldErrors) -> None:
     scope, operator = requirement.get("scopeName"), requirement.get("operator") or ""
     values = requirement.get("values")
     if type(scope) is not str or type(operator) is not str:
         return
     if scope in _EXISTS_SCOPES and operator != "Exists":
         why = f"must be 'Exists' when scope is any of {', '.join(sorted(_EXISTS_SCOPES))}"
-        f.invalid(problems, (*path, "operator"), operator, why, "set operator: Exists")
+        problems.invalid((*path, "operator"), operator, why, "set operator: Exists")
     if operator in ("In", "NotIn"):
         if not values:
             why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
-            f.required(problems, (*path, "values"), why)
+            problems.required((*path, "values"), why)
     elif operator in ("Exists", "DoesNotExist"):
         if values:
             why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
-            f.invalid(problems, (*path, "values"), values, why, "remove them")
+            problems.invalid((*path, "values"), values, why, "remove them")
     else:
-        f.invalid(problems, (*path, "operator"), operator, "not a valid selector operator", "use In, NotIn or Exists")
+        problems.invalid((*path, "operator"), operator, "not a valid selector operator", "use In, NotIn or Exists")

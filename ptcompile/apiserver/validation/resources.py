@@ -10,7 +10,8 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.metadata import why_not_key
-from ptcompile.diagnostics import Edit, Fix, Path, field_errors as f, field_path, fixes
+from ptcompile.diagnostics import Edit, Fix, Path, field_path, fixes
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings, is_empty, key_path
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.amounts import container_requests, quantities_of, sum_containers
@@ -54,7 +55,7 @@ def check_resources(value: Any, path: Path, container: Json, scope: PodContext) 
         _check_claims(value["claims"], (*path, "claims"), scope)
 
 
-def check_amounts(resources: Json, path: Path, problems: f.Problems, *, partial: bool = False) -> None:
+def check_amounts(resources: Json, path: Path, problems: FieldErrors, *, partial: bool = False) -> None:
     """Check the names and amounts of requests and limits, and each request against its limit.
 
     `partial` is for resources that an operator merges over others: a missing limit may come from there.
@@ -75,7 +76,7 @@ def check_amounts(resources: Json, path: Path, problems: f.Problems, *, partial:
                 why = "Limit must be set for non overcommitable resources"
                 as_written = nested_map(resources, "requests")[name]
                 fix = Fix(f"set the limit to {amount}", (Edit("set", (*path, "limits", name), as_written),), safe=True)
-                f.required(problems, (*path, "limits"), why, f"set limits[{name}] to the request", fix=fix)
+                problems.required((*path, "limits"), why, f"set limits[{name}] to the request", fix=fix)
         elif (is_exact and amount != limit) or amount > limit:
             relation = "equal to" if is_exact else "less than or equal to"
             why = f"must be {relation} {name} limit of {limit}"
@@ -84,8 +85,7 @@ def check_amounts(resources: Json, path: Path, problems: f.Problems, *, partial:
             template = (
                 FixTemplate(f"set the request to {limit}", "set", written[name], safe=False) if is_exact else None
             )
-            f.invalid(
-                problems,
+            problems.invalid(
                 amount_path,
                 str(amount),
                 why,
@@ -96,7 +96,7 @@ def check_amounts(resources: Json, path: Path, problems: f.Problems, *, partial:
     _check_huge_pages(limits, requests, path, problems, partial)
 
 
-def _read_amounts(amounts: Any, path: Path, problems: f.Problems, partial: bool) -> _ResourceQuantities:
+def _read_amounts(amounts: Any, path: Path, problems: FieldErrors, partial: bool) -> _ResourceQuantities:
     out: _ResourceQuantities = {}
     if type(amounts) is not dict:
         return out
@@ -110,13 +110,12 @@ def _read_amounts(amounts: Any, path: Path, problems: f.Problems, partial: bool)
                 else "write the device with its domain, for example nvidia.com/gpu"
             )
             template = fixes.fix_key(name, suggestion, amounts)
-            f.invalid(
-                problems,
+            problems.invalid(
                 quantity_path,
                 name,
                 why,
                 help,
-                f.key_path(quantity_path),
+                key_path(quantity_path),
                 fix=template and template.at(quantity_path),
             )
             continue
@@ -128,56 +127,53 @@ def _read_amounts(amounts: Any, path: Path, problems: f.Problems, partial: bool)
     return out
 
 
-def _check_amount(name: str, amount: Quantity, side_path: Path, problems: f.Problems) -> None:
+def _check_amount(name: str, amount: Quantity, side_path: Path, problems: FieldErrors) -> None:
     """Check one amount of the requests or limits at `side_path`."""
     if amount.nano < 0:
         amount_path = (*side_path, name)
-        f.invalid(
-            problems, amount_path, str(amount), "must be greater than or equal to 0", field=f.key_path(amount_path)
-        )
+        problems.invalid(amount_path, str(amount), "must be greater than or equal to 0", field=key_path(amount_path))
     elif not is_native_resource(name) and not amount.is_integer:
         amount_path = (*side_path, name)
         help = "request whole devices: a share of a device has its own resource name"
-        f.invalid(problems, amount_path, str(amount), "must be an integer", help, f.key_path(amount_path))
+        problems.invalid(amount_path, str(amount), "must be an integer", help, key_path(amount_path))
     elif name.startswith(_HUGE):
         page = parse(name[len(_HUGE) :])
         if page is None or page.value == 0 or amount.value % page.value:
             amount_path = (*side_path, name)
-            f.invalid(
-                problems,
+            problems.invalid(
                 amount_path,
                 str(amount),
                 "must be an integer multiple of page size",
-                field=f.key_path(amount_path),
+                field=key_path(amount_path),
             )
 
 
 def _check_huge_pages(
-    limits: _ResourceQuantities, requests: _ResourceQuantities, path: Path, problems: f.Problems, partial: bool
+    limits: _ResourceQuantities, requests: _ResourceQuantities, path: Path, problems: FieldErrors, partial: bool
 ) -> None:
     resource_names = limits.keys() | requests.keys()
     if partial or resource_names & {"cpu", "memory"}:
         return
     if any(name.startswith(_HUGE) for name in resource_names):
-        f.forbidden(problems, path, "HugePages require cpu or memory", "request cpu or memory too")
+        problems.forbidden(path, "HugePages require cpu or memory", "request cpu or memory too")
 
 
 def _check_claims(claims: Any, path: Path, scope: PodContext) -> None:
     problems, seen = scope.problems, set[tuple[str, str]]()
-    for index, claim in f.indexed_mappings(claims):
+    for index, claim in indexed_mappings(claims):
         name, request = claim.get("name"), claim.get("request") or ""
         claim_path = (*path, index)
-        if f.is_empty(name):
-            f.required(problems, claim_path, help="name an entry of the pod's resourceClaims")
+        if is_empty(name):
+            problems.required(claim_path, help="name an entry of the pod's resourceClaims")
             continue
         if type(name) is not str or type(request) is not str:
             continue
-        f.check_optional_text(problems, (*claim_path, "request"), request, names.why_not_dns_label)
+        problems.check_optional_text((*claim_path, "request"), request, names.why_not_dns_label)
         if (name, request) in seen or (name, "") in seen or (not request and any(n == name for n, _ in seen)):
-            f.duplicate(problems, claim_path, f"{name}/{request}" if request else name)
+            problems.duplicate(claim_path, f"{name}/{request}" if request else name)
         seen.add((name, request))
         if scope.claims is not None and name not in scope.claims:
-            f.not_found(problems, claim_path, name, "declare it in the pod's resourceClaims")
+            problems.not_found(claim_path, name, "declare it in the pod's resourceClaims")
 
 
 def check_pod_resources(value: Any, path: Path, scope: PodContext) -> None:
@@ -186,19 +182,17 @@ def check_pod_resources(value: Any, path: Path, scope: PodContext) -> None:
         return
     problems = scope.problems
     if as_mapping(scope.spec.get("os")).get("name") == "windows":
-        f.forbidden(problems, path, "may not be set for a windows pod")
+        problems.forbidden(path, "may not be set for a windows pod")
         return
     if value.get("claims") is not None:
-        f.forbidden(problems, (*path, "claims"), "claims may not be set for Resources at pod-level")
+        problems.forbidden((*path, "claims"), "claims may not be set for Resources at pod-level")
     allowed = {"cpu", "memory"}
     for side in ("limits", "requests"):
         for name in nested_map(value, side):
             if name not in allowed and not name.startswith(_HUGE):
                 amount_path = (*path, side, name)
                 help = "request it in a container"
-                f.unsupported(
-                    problems, amount_path, name, ("cpu", "hugepages-", "memory"), help, f.key_path(amount_path)
-                )
+                problems.unsupported(amount_path, name, ("cpu", "hugepages-", "memory"), help, key_path(amount_path))
     core = {
         side: {n: v for n, v in nested_map(value, side).items() if n in allowed or n.startswith(_HUGE)}
         for side in ("limits", "requests")
@@ -216,24 +210,22 @@ def _check_sums(pod: Json, path: Path, scope: PodContext) -> None:
         if amount is not None and name in total and total[name] > amount:
             amount_path = (*path, "requests", name)
             why = f"must be greater than or equal to aggregate container requests of {total[name]}"
-            f.invalid(
-                problems,
+            problems.invalid(
                 amount_path,
                 str(amount),
                 why,
                 "raise the pod's amount, or lower the containers'",
-                f.key_path(amount_path),
+                key_path(amount_path),
             )
     _check_huge_sums(pod, path, scope)
-    for index, container in f.indexed_mappings(scope.spec.get("containers")):
+    for index, container in indexed_mappings(scope.spec.get("containers")):
         for name, text in nested_map(container, "resources", "limits").items():
             limit, cap = parse(text), parse(pod["limits"].get(name))
             if limit is not None and cap is not None and limit > cap:
                 amount_path = ("spec", "containers", index, "resources", "limits", name)
                 field = f"{field_path(path)}.containers[{index}][{name}].limits"
                 why = f"must be less than or equal to pod limits of {cap}"
-                f.invalid(
-                    problems,
+                problems.invalid(
                     (*path[:-2], *amount_path),
                     str(limit),
                     why,
@@ -249,11 +241,10 @@ def _check_huge_sums(pod: Json, path: Path, scope: PodContext) -> None:
         if name.startswith(_HUGE) and cap is not None and name in total and total[name] > cap:
             amount_path = (*path, "limits", name)
             why = f"must be greater than or equal to aggregate container limits of {total[name]}"
-            f.invalid(
-                scope.problems,
+            scope.problems.invalid(
                 amount_path,
                 str(cap),
                 why,
                 "raise the pod's amount, or lower the containers'",
-                f.key_path(amount_path),
+                key_path(amount_path),
             )

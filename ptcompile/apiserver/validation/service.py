@@ -12,8 +12,15 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.dns import is_cidr, why_not_ip, why_special_ip
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key
 from ptcompile.apiserver.validation.values import PROTOCOLS, check_port_number, check_port_reference
-from ptcompile.diagnostics import Path, Problem, field_errors as f
-from ptcompile.diagnostics.field_errors import forbidden_change, immutable
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import (
+    FieldErrors,
+    forbidden_change,
+    immutable,
+    indexed_mappings,
+    indexed_texts,
+    is_empty,
+)
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json, as_mapping
@@ -37,7 +44,7 @@ _EMPTY_IS_INVALID = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribu
 _FAMILIES = ("IPv4", "IPv6")
 
 
-def check_service(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
+def check_service(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Service, except its metadata."""
     spec, path = manifest.get("spec"), ("spec",)
     spec = {} if spec is None else spec
@@ -46,7 +53,7 @@ def check_service(manifest: Any, context: ApiServer, problems: f.Problems) -> No
     kind = spec.get("type") or "ClusterIP"
     for name, allowed in _CHOICES.items():
         if spec.get(name) or (name in _EMPTY_IS_INVALID and spec.get(name) is not None):
-            f.check_choice(problems, (*path, name), spec[name], allowed)
+            problems.check_choice((*path, name), spec[name], allowed)
     if spec.get("selector"):
         check_labels(spec["selector"], (*path, "selector"), problems)
     headless = _is_headless(spec)
@@ -62,13 +69,13 @@ def _is_headless(spec: Json) -> bool:
     return spec.get("clusterIP") == "None" or (type(cluster_ips) is list and cluster_ips[:1] == ["None"])
 
 
-def _check_ports(spec: Json, path: Path, kind: str, headless: bool, problems: f.Problems) -> None:
+def _check_ports(spec: Json, path: Path, kind: str, headless: bool, problems: FieldErrors) -> None:
     ports, ports_path = spec.get("ports"), (*path, "ports")
     if ports is None or ports == []:
         if not headless and kind != "ExternalName":
-            f.required(problems, ports_path, help="list the ports, or set clusterIP: None")
+            problems.required(ports_path, help="list the ports, or set clusterIP: None")
         return
-    entries = list(f.indexed_mappings(ports))
+    entries = list(indexed_mappings(ports))
     seen_names: set[str] = set()
     seen_ports: set[tuple[Any, str]] = set()
     node_ports: set[tuple[Any, str]] = set()
@@ -79,173 +86,171 @@ def _check_ports(spec: Json, path: Path, kind: str, headless: bool, problems: f.
         number, protocol, node = port.get("port"), port.get("protocol") or "TCP", port.get("nodePort")
         if type(number) is int and type(protocol) is str:
             if (number, protocol) in seen_ports:
-                f.duplicate(problems, port_path, f"{protocol}/{number}", "keep one of the two")
+                problems.duplicate(port_path, f"{protocol}/{number}", "keep one of the two")
             seen_ports.add((number, protocol))
         if node and type(node) is int and type(protocol) is str:
             if (node, protocol) in node_ports:
-                f.duplicate(problems, (*port_path, "nodePort"), node)
+                problems.duplicate((*port_path, "nodePort"), node)
             node_ports.add((node, protocol))
 
 
-def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], problems: f.Problems) -> None:
-    if f.is_empty(name):
+def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], problems: FieldErrors) -> None:
+    if is_empty(name):
         if needed:
-            f.required(problems, (*path, "name"), help="name each port if the Service has two or more")
+            problems.required((*path, "name"), help="name each port if the Service has two or more")
     elif type(name) is str:
         if why := names.why_not_dns_label(name):
-            f.invalid(problems, (*path, "name"), name, why)
+            problems.invalid((*path, "name"), name, why)
         elif name in seen:
-            f.duplicate(problems, (*path, "name"), name)
+            problems.duplicate((*path, "name"), name)
         seen.add(name)
 
 
-def _check_port(port: Json, path: Path, kind: str, problems: f.Problems) -> None:
+def _check_port(port: Json, path: Path, kind: str, problems: FieldErrors) -> None:
     number, target, node = port.get("port"), port.get("targetPort"), port.get("nodePort")
     check_port_number(problems, (*path, "port"), 0 if number is None else number)
     if port.get("protocol"):
-        f.check_choice(problems, (*path, "protocol"), port["protocol"], PROTOCOLS)
+        problems.check_choice((*path, "protocol"), port["protocol"], PROTOCOLS)
     if target:  # an absent targetPort is the port
         check_port_reference(problems, (*path, "targetPort"), target)
-    f.check_text(problems, (*path, "appProtocol"), port.get("appProtocol"), why_not_key)
+    problems.check_text((*path, "appProtocol"), port.get("appProtocol"), why_not_key)
     if type(node) is int and node:
         low, high = _NODE_PORT_RANGE
         if kind == "ClusterIP":
-            f.forbidden(problems, (*path, "nodePort"), "may not be used when `type` is 'ClusterIP'")
+            problems.forbidden((*path, "nodePort"), "may not be used when `type` is 'ClusterIP'")
         elif not low <= node <= high:
             why = f"provided port is not in the valid range. The range of valid ports is {low}-{high}"
-            f.invalid(problems, (*path, "nodePort"), node, why)
+            problems.invalid((*path, "nodePort"), node, why)
 
 
-def _check_families(spec: Json, path: Path, kind: str, headless: bool, problems: f.Problems) -> None:
+def _check_families(spec: Json, path: Path, kind: str, headless: bool, problems: FieldErrors) -> None:
     """Check `ipFamilies`: each family at most once, and two only with a dual-stack policy."""
     families, ip_families_path = spec.get("ipFamilies"), (*path, "ipFamilies")
     if type(families) is not list or kind == "ExternalName":
         return
     family_names = ["" if family is None else family for family in families]
     for index, family in enumerate(family_names):
-        f.check_choice(problems, (*ip_families_path, index), family, _FAMILIES)
+        problems.check_choice((*ip_families_path, index), family, _FAMILIES)
         if type(family) is str and family in _FAMILIES and family in family_names[:index]:
-            f.duplicate(problems, (*ip_families_path, index), family)
+            problems.duplicate((*ip_families_path, index), family)
     if len(family_names) > len(_FAMILIES):
-        f.invalid(problems, ip_families_path, family_names, "may only hold up to 2 values")
+        problems.invalid(ip_families_path, family_names, "may only hold up to 2 values")
     is_selectorless = headless and not spec.get("selector")
     policy = spec.get("ipFamilyPolicy") or ("RequireDualStack" if is_selectorless else "SingleStack")
     if len(family_names) > 1 and policy == "SingleStack":
         why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"
-        f.invalid(problems, (*path, "ipFamilyPolicy"), policy, why, "set ipFamilyPolicy: PreferDualStack")
+        problems.invalid((*path, "ipFamilyPolicy"), policy, why, "set ipFamilyPolicy: PreferDualStack")
 
 
 def _check_addresses(
-    spec: Json, path: Path, kind: str, headless: bool, context: ApiServer, problems: f.Problems
+    spec: Json, path: Path, kind: str, headless: bool, context: ApiServer, problems: FieldErrors
 ) -> None:
     cluster_ip, cluster_ips = spec.get("clusterIP"), spec.get("clusterIPs")
     key = "clusterIP" if cluster_ip else "clusterIPs"
     if headless and kind in _EXTERNAL_TYPES:
         why = f"may not be set to 'None' for {kind} services"
-        f.invalid(problems, (*path, key), "None", why, "remove clusterIP, or use type: ClusterIP", "spec.clusterIPs[0]")
+        problems.invalid((*path, key), "None", why, "remove clusterIP, or use type: ClusterIP", "spec.clusterIPs[0]")
     if kind == "ExternalName":
         _check_external_name(spec, path, problems)
         return
     if cluster_ip and type(cluster_ips) is list and cluster_ips and cluster_ips[0] != cluster_ip:
-        f.invalid(problems, (*path, "clusterIPs"), cluster_ips, "first value must match `clusterIP`")
+        problems.invalid((*path, "clusterIPs"), cluster_ips, "first value must match `clusterIP`")
     elif not cluster_ip and type(cluster_ips) is list and cluster_ips:
         why = "must be empty when `clusterIP` is not specified"
-        f.invalid(problems, (*path, "clusterIPs"), cluster_ips, why, "set clusterIP to the first of them")
+        problems.invalid((*path, "clusterIPs"), cluster_ips, why, "set clusterIP to the first of them")
     for index, ip in enumerate([cluster_ip] if cluster_ip else cluster_ips if type(cluster_ips) is list else []):
         if type(ip) is str and ip not in ("", "None") and (why := why_not_ip(ip, context) or ""):
             address_path = (*path, "clusterIP") if cluster_ip else (*path, "clusterIPs", index)
-            f.invalid(problems, address_path, ip, why, field=f"spec.clusterIPs[{index}]")
-    for index, ip in f.indexed_texts(spec.get("externalIPs")):
+            problems.invalid(address_path, ip, why, field=f"spec.clusterIPs[{index}]")
+    for index, ip in indexed_texts(spec.get("externalIPs")):
         if why_not := why_not_ip(ip, context) or why_special_ip(ip):
-            f.invalid(problems, (*path, "externalIPs", index), ip, why_not)
+            problems.invalid((*path, "externalIPs", index), ip, why_not)
 
 
-def _check_external_name(spec: Json, path: Path, problems: f.Problems) -> None:
+def _check_external_name(spec: Json, path: Path, problems: FieldErrors) -> None:
     for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
         if spec.get(name):
-            f.forbidden(problems, (*path, name), "may not be set for ExternalName services")
+            problems.forbidden((*path, name), "may not be set for ExternalName services")
     value, external_name_path = spec.get("externalName"), (*path, "externalName")
-    if f.is_empty(value):
-        f.required(problems, external_name_path)
+    if is_empty(value):
+        problems.required(external_name_path)
     elif type(value) is str and (why := names.why_not_dns_subdomain(value.removesuffix("."))):
-        f.invalid(problems, external_name_path, value, why)
+        problems.invalid(external_name_path, value, why)
 
 
-def _check_affinity(spec: Json, path: Path, problems: f.Problems) -> None:
+def _check_affinity(spec: Json, path: Path, problems: FieldErrors) -> None:
     config, config_path = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
     if spec.get("sessionAffinity") != "ClientIP":  # the server drops the configuration
         return
     client = as_mapping(as_mapping(config).get("clientIP"))
-    f.check_range(
-        problems, (*config_path, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS_MAX
+    problems.check_range(
+        (*config_path, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS_MAX
     )
 
 
-def _check_only_external(spec: Json, path: Path, kind: str, problems: f.Problems) -> None:
+def _check_only_external(spec: Json, path: Path, kind: str, problems: FieldErrors) -> None:
     policy = spec.get("externalTrafficPolicy")
     is_external = kind in _EXTERNAL_TYPES or bool(spec.get("externalIPs"))
     if policy:
         if is_external:
-            f.check_choice(problems, (*path, "externalTrafficPolicy"), policy, ("Cluster", "Local"))
+            problems.check_choice((*path, "externalTrafficPolicy"), policy, ("Cluster", "Local"))
         else:
             why = "may only be set for externally-accessible services"
-            f.invalid(problems, (*path, "externalTrafficPolicy"), policy, why, "remove it")
+            problems.invalid((*path, "externalTrafficPolicy"), policy, why, "remove it")
     health = spec.get("healthCheckNodePort")
     if health and type(health) is int and (kind != "LoadBalancer" or policy != "Local"):
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-        f.invalid(problems, (*path, "healthCheckNodePort"), health, why, "remove it")
+        problems.invalid((*path, "healthCheckNodePort"), health, why, "remove it")
     _check_load_balancer(spec, path, kind, problems)
 
 
-def _check_load_balancer(spec: Json, path: Path, kind: str, problems: f.Problems) -> None:
-    for index, text in f.indexed_texts(spec.get("loadBalancerSourceRanges")):
+def _check_load_balancer(spec: Json, path: Path, kind: str, problems: FieldErrors) -> None:
+    for index, text in indexed_texts(spec.get("loadBalancerSourceRanges")):
         if not is_cidr(text.strip()):
             range_path = (*path, "loadBalancerSourceRanges", index)
-            f.invalid(
-                problems, range_path, text, "must be a valid CIDR value", "write it as a range, such as 10.0.0.0/8"
-            )
+            problems.invalid(range_path, text, "must be a valid CIDR value", "write it as a range, such as 10.0.0.0/8")
     if kind != "LoadBalancer":
         for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
             if spec.get(name) is not None:
-                f.forbidden(problems, (*path, name), "may only be used when `type` is 'LoadBalancer'")
+                problems.forbidden((*path, name), "may only be used when `type` is 'LoadBalancer'")
         if spec.get("loadBalancerSourceRanges"):
-            f.forbidden(problems, (*path, "loadBalancerSourceRanges"), "may only be used when `type` is 'LoadBalancer'")
+            problems.forbidden((*path, "loadBalancerSourceRanges"), "may only be used when `type` is 'LoadBalancer'")
     else:
-        f.check_text(problems, (*path, "loadBalancerClass"), spec.get("loadBalancerClass"), why_not_key)
+        problems.check_text((*path, "loadBalancerClass"), spec.get("loadBalancerClass"), why_not_key)
 
 
-def check_endpoints(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_endpoints(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check Endpoints, except their metadata."""
-    for index, subset in f.indexed_mappings(manifest.get("subsets")):
+    for index, subset in indexed_mappings(manifest.get("subsets")):
         path = ("subsets", index)
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
             why = "must specify `addresses` or `notReadyAddresses`"
-            f.required(problems, path, why, "add an address, or remove the subset")
+            problems.required(path, why, "add an address, or remove the subset")
         for key in ("addresses", "notReadyAddresses"):
-            for number, address in f.indexed_mappings(subset.get(key)):
+            for number, address in indexed_mappings(subset.get(key)):
                 _check_endpoint(address, (*path, key, number), context, problems)
         ports = subset.get("ports")
-        for number, port in f.indexed_mappings(ports):
+        for number, port in indexed_mappings(ports):
             _check_subset_port(port, len(ports or ()) > 1, (*path, "ports", number), problems)
 
 
-def _check_endpoint(address: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_endpoint(address: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
     ip = address.get("ip") or ""
     if type(ip) is str and (why := why_not_ip(ip, context) or why_special_ip(ip)):
-        f.invalid(problems, (*path, "ip"), ip, why)
-    f.check_optional_text(problems, (*path, "hostname"), address.get("hostname"), names.why_not_dns_label)
-    f.check_text(problems, (*path, "nodeName"), address.get("nodeName"), names.why_not_dns_subdomain)
+        problems.invalid((*path, "ip"), ip, why)
+    problems.check_optional_text((*path, "hostname"), address.get("hostname"), names.why_not_dns_label)
+    problems.check_text((*path, "nodeName"), address.get("nodeName"), names.why_not_dns_subdomain)
 
 
-def _check_subset_port(port: Json, needs_name: bool, path: Path, problems: f.Problems) -> None:
+def _check_subset_port(port: Json, needs_name: bool, path: Path, problems: FieldErrors) -> None:
     name, number, protocol = port.get("name"), port.get("port"), port.get("protocol") or "TCP"
-    if needs_name and f.is_empty(name):
-        f.required(problems, (*path, "name"), help="name each port if there are several")
+    if needs_name and is_empty(name):
+        problems.required((*path, "name"), help="name each port if there are several")
     else:
-        f.check_optional_text(problems, (*path, "name"), name, names.why_not_dns_label)
+        problems.check_optional_text((*path, "name"), name, names.why_not_dns_label)
     check_port_number(problems, (*path, "port"), 0 if number is None else number)
-    f.check_choice(problems, (*path, "protocol"), protocol, PROTOCOLS)
-    f.check_text(problems, (*path, "appProtocol"), port.get("appProtocol"), why_not_key)
+    problems.check_choice((*path, "protocol"), protocol, PROTOCOLS)
+    problems.check_text((*path, "appProtocol"), port.get("appProtocol"), why_not_key)
 
 
 def service_update(update: Update) -> Iterator[Problem]:

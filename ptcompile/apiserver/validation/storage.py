@@ -11,7 +11,8 @@ from ptcompile.apiserver.validation.mounts import why_not_forward
 from ptcompile.apiserver.validation.scheduling import check_node_selector_terms
 from ptcompile.apiserver.validation.volume_claims import check_access
 from ptcompile.apiserver.validation.volumes import check_csi, check_one_source
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings, key_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer, Update
@@ -52,7 +53,7 @@ _SECRET_REFERENCES = (
 """References that the server checks; it accepts any `nodeStageSecretRef`."""
 
 
-def check_persistent_volume(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_persistent_volume(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a PersistentVolume, except its metadata."""
     spec, path = nested_map(manifest, "spec"), ("spec",)
     check_access(spec.get("accessModes"), (*path, "accessModes"), problems)
@@ -62,25 +63,24 @@ def check_persistent_volume(manifest: Json, context: ApiServer, problems: f.Prob
     if type(affinity) is dict:
         selector_path = (*path, "nodeAffinity", "required")
         if affinity.get("required") is None:
-            f.required(problems, selector_path, "must specify required node constraints")
+            problems.required(selector_path, "must specify required node constraints")
         elif type(affinity["required"]) is dict:
             check_node_selector_terms(
                 affinity["required"].get("nodeSelectorTerms"), (*selector_path, "nodeSelectorTerms"), problems
             )
     elif affinity is None and spec.get("local") is not None:
-        f.required(
-            problems,
+        problems.required(
             (*path, "nodeAffinity"),
             "Local volume requires node affinity",
             "select the node that has the disk",
         )
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy:
-        f.check_choice(problems, (*path, "persistentVolumeReclaimPolicy"), policy, ("Delete", "Recycle", "Retain"))
+        problems.check_choice((*path, "persistentVolumeReclaimPolicy"), policy, ("Delete", "Recycle", "Retain"))
     if nested_map(spec, "hostPath").get("path") == "/" and policy == "Recycle":
         why = "may not be 'recycle' for a hostPath volume of '/'"
-        f.forbidden(problems, (*path, "persistentVolumeReclaimPolicy"), why, "use Retain")
-    f.check_choice(problems, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
+        problems.forbidden((*path, "persistentVolumeReclaimPolicy"), why, "use Retain")
+    problems.check_choice((*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
     _check_classes(spec, path, context, problems)
 
 
@@ -96,41 +96,41 @@ _NOT_INLINE: dict[str, tuple[object, ...]] = {
 """Fields of a PersistentVolume that an inline volume of a VolumeAttachment must not have, with their unset values."""
 
 
-def check_inline_volume(spec: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
+def check_inline_volume(spec: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
     """Check the volume that a VolumeAttachment describes itself (`ValidatePersistentVolumeSpec`, inline)."""
     for name, unset_values in _NOT_INLINE.items():
         if spec.get(name) not in unset_values and not is_dropped(name, context):
-            f.forbidden(problems, (*path, name), "may not be specified in the context of inline volumes")
+            problems.forbidden((*path, name), "may not be specified in the context of inline volumes")
     if spec.get("csi") is None:
-        f.required(problems, (*path, "csi"), "has to be specified in the context of inline volumes")
+        problems.required((*path, "csi"), "has to be specified in the context of inline volumes")
     check_access(spec.get("accessModes"), (*path, "accessModes"), problems)
     _check_source(spec, path, PodContext({}, context, False, None, None, problems))
 
 
-def _check_classes(spec: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_classes(spec: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
     storage, attributes = spec.get("storageClassName"), spec.get("volumeAttributesClassName")
-    f.check_optional_text(problems, (*path, "storageClassName"), storage, names.why_not_dns_subdomain)
+    problems.check_optional_text((*path, "storageClassName"), storage, names.why_not_dns_subdomain)
     if type(attributes) is not str or not context.has_gate("VolumeAttributesClass", 34):
         return
     class_path = (*path, "volumeAttributesClassName")
     if not attributes:
-        f.required(problems, class_path, "an empty string is disallowed", "remove it")
+        problems.required(class_path, "an empty string is disallowed", "remove it")
     else:
-        f.check_text(problems, class_path, attributes, names.why_not_dns_subdomain)
+        problems.check_text(class_path, attributes, names.why_not_dns_subdomain)
     if spec.get("csi") is None:
-        f.required(problems, (*path, "csi"), "has to be specified when using volumeAttributesClassName")
+        problems.required((*path, "csi"), "has to be specified when using volumeAttributesClassName")
 
 
-def _check_capacity(capacity: Any, path: Path, problems: f.Problems) -> None:
+def _check_capacity(capacity: Any, path: Path, problems: FieldErrors) -> None:
     amounts = as_mapping(capacity)
     if not amounts and (capacity is None or type(capacity) is dict):
-        f.required(problems, path, help="set the size of the volume, such as storage: 10Gi")
+        problems.required(path, help="set the size of the volume, such as storage: 10Gi")
     elif "storage" not in amounts or len(amounts) > 1:
-        f.unsupported(problems, path, capacity, ("storage",))
+        problems.unsupported(path, capacity, ("storage",))
     for name, text in amounts.items():
         size = parse(0 if text is None else text)
         if size is not None and size.nano <= 0:
-            f.invalid(problems, (*path, name), str(size), "must be greater than zero", field=f.key_path((*path, name)))
+            problems.invalid((*path, name), str(size), "must be greater than zero", field=key_path((*path, name)))
 
 
 def _check_source(spec: Json, path: Path, scope: PodContext) -> None:
@@ -139,11 +139,9 @@ def _check_source(spec: Json, path: Path, scope: PodContext) -> None:
         if key == "flexVolume":  # the server counts and checks a second flexVolume, but accepts it
             check_one_source(key, as_mapping(spec[key]), (*path, key), scope)
             continue
-        f.forbidden(
-            scope.problems, (*path, key), "may not specify more than 1 volume type", f"keep only {set_sources[0]}"
-        )
+        scope.problems.forbidden((*path, key), "may not specify more than 1 volume type", f"keep only {set_sources[0]}")
     if not set_sources:
-        f.required(scope.problems, path, "must specify a volume type", "add a source, such as nfs")
+        scope.problems.required(path, "must specify a volume type", "add a source, such as nfs")
     elif type(spec[set_sources[0]]) is dict:
         source, source_path = spec[set_sources[0]], (*path, set_sources[0])
         if set_sources[0] == "csi":
@@ -156,17 +154,17 @@ def _check_source(spec: Json, path: Path, scope: PodContext) -> None:
 
 def _check_csi(source: Json, path: Path, scope: PodContext) -> None:
     check_csi({"driver": source.get("driver")}, path, scope)
-    f.check_required(source, path, scope.problems, "volumeHandle")
+    scope.problems.check_required(source, path, "volumeHandle")
     for key in _SECRET_REFERENCES:
         if type(source.get(key)) is not dict:
             continue
-        f.check_required(source[key], (*path, key), scope.problems, "name", "namespace")
+        scope.problems.check_required(source[key], (*path, key), "name", "namespace")
         for part, why_not in (("name", names.why_not_dns_subdomain), ("namespace", names.why_not_dns_label)):
-            f.check_optional_text(scope.problems, (*path, key, part), source[key].get(part), why_not)
+            scope.problems.check_optional_text((*path, key, part), source[key].get(part), why_not)
 
 
-def _check_local(source: Json, path: Path, problems: f.Problems) -> None:
-    f.check_required_text(problems, (*path, "path"), source.get("path"), why_not_forward)
+def _check_local(source: Json, path: Path, problems: FieldErrors) -> None:
+    problems.check_required_text((*path, "path"), source.get("path"), why_not_forward)
 
 
 _STABLE_LABELS = {
@@ -185,11 +183,11 @@ def persistent_volume_update(update: Update) -> Iterator[Problem]:
     """
     old, new = (nested_map(volume, "spec") for volume in (update.old, update.new))
     if (old.get("volumeMode") or "Filesystem") != (new.get("volumeMode") or "Filesystem"):
-        yield f.immutable(("spec", "volumeMode"), new.get("volumeMode"))
+        yield immutable(("spec", "volumeMode"), new.get("volumeMode"))
     affinity = old.get("nodeAffinity")
     if affinity is not None and _with_stable_labels(affinity) != _with_stable_labels(new.get("nodeAffinity")):
         why = "field is immutable, except for updating from beta label to GA"
-        yield f.immutable(("spec", "nodeAffinity"), new.get("nodeAffinity"), why=why)
+        yield immutable(("spec", "nodeAffinity"), new.get("nodeAffinity"), why=why)
 
 
 def _with_stable_labels(value: Any) -> Any:
@@ -204,7 +202,7 @@ _PARAMETERS_MAX = 512
 _PARAMETERS_SIZE_MAX = 256 * 1024
 
 
-def check_storage_class(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_storage_class(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a StorageClass, except its metadata."""
     check_provisioner(manifest.get("provisioner"), ("provisioner",), problems)
     _check_parameters(manifest.get("parameters"), ("parameters",), problems)
@@ -212,59 +210,59 @@ def check_storage_class(manifest: Json, context: ApiServer, problems: f.Problems
         ("reclaimPolicy", ("Delete", "Retain")),
         ("volumeBindingMode", ("Immediate", "WaitForFirstConsumer")),
     ):
-        f.check_choice(problems, (name,), manifest.get(name), allowed)
+        problems.check_choice((name,), manifest.get(name), allowed)
     _check_topologies(manifest.get("allowedTopologies"), ("allowedTopologies",), problems)
 
 
-def check_provisioner(value: Any, path: Path, problems: f.Problems) -> None:
+def check_provisioner(value: Any, path: Path, problems: FieldErrors) -> None:
     """Check the name of the provisioner or driver."""
     if value is None or value == "":
-        f.required(problems, path)
+        problems.required(path)
     elif type(value) is str and (why := why_not_key(value.lower())):
-        f.invalid(problems, path, value, why)
+        problems.invalid(path, value, why)
 
 
-def _check_parameters(parameters: Any, path: Path, problems: f.Problems) -> None:
+def _check_parameters(parameters: Any, path: Path, problems: FieldErrors) -> None:
     if type(parameters) is not dict:
         return
     if len(parameters) > _PARAMETERS_MAX:
-        f.too_long(problems, path, _PARAMETERS_MAX)
+        problems.too_long(path, _PARAMETERS_MAX)
     size = 0
     for key, value in parameters.items():
         if key == "":
-            f.invalid(problems, path, key, "field can not be empty")
+            problems.invalid(path, key, "field can not be empty")
         size += len(key) + len(value if type(value) is str else "")
     if size > _PARAMETERS_SIZE_MAX:
-        f.too_long(problems, path, _PARAMETERS_SIZE_MAX)
+        problems.too_long(path, _PARAMETERS_SIZE_MAX)
 
 
-def _check_topologies(terms: Any, path: Path, problems: f.Problems) -> None:
+def _check_topologies(terms: Any, path: Path, problems: FieldErrors) -> None:
     seen: list[dict[Any, Any]] = [{}]  # the server reports a term without expressions as a duplicate
-    for index, term in f.indexed_mappings(terms):
+    for index, term in indexed_mappings(terms):
         expressions_path, values_by_key = (*path, index, "matchLabelExpressions"), {}
-        for expression_index, expression in f.indexed_mappings(term.get("matchLabelExpressions")):
+        for expression_index, expression in indexed_mappings(term.get("matchLabelExpressions")):
             key, values = expression.get("key"), expression.get("values")
             text = "" if key is None else key
-            f.check_text(problems, (*expressions_path, expression_index, "key"), text, why_not_key)
+            problems.check_text((*expressions_path, expression_index, "key"), text, why_not_key)
             if not values:
-                f.required(problems, (*expressions_path, expression_index, "values"))
+                problems.required((*expressions_path, expression_index, "values"))
             elif type(values) is list:
                 plain = as_strings(values)
                 for value_index, value in enumerate(plain):
                     if value in plain[:value_index]:
-                        f.duplicate(problems, (*expressions_path, expression_index, "values", value_index), value)
+                        problems.duplicate((*expressions_path, expression_index, "values", value_index), value)
                 if key in values_by_key:
-                    f.duplicate(problems, (*expressions_path, expression_index, "key"), key)
+                    problems.duplicate((*expressions_path, expression_index, "key"), key)
                 values_by_key[text] = frozenset(plain)
         if values_by_key in seen:
-            f.duplicate(problems, expressions_path, "", "remove one of the two terms")
+            problems.duplicate(expressions_path, "", "remove one of the two terms")
         seen.append(values_by_key)
 
 
-def check_volume_attributes_class(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_volume_attributes_class(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a VolumeAttributesClass, except its metadata."""
     check_provisioner(manifest.get("driverName"), ("driverName",), problems)
     parameters = manifest.get("parameters")
     if not parameters:
-        f.required(problems, ("parameters",), "must contain at least one key/value pair")
+        problems.required(("parameters",), "must contain at least one key/value pair")
     _check_parameters(parameters, ("parameters",), problems)

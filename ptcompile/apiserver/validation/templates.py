@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
 from ptcompile.apiserver.validation.values import is_equal
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of
 from ptcompile.operators.table import kind_named, templates_of
@@ -22,14 +23,14 @@ def template_problems(manifest: Json, context: ApiServer) -> Iterator[Problem]:
 
     Yields nothing for kinds without templates. The stage is "pod", the authority kube-apiserver.
     """
-    problems: f.Problems = []
+    problems = FieldErrors()
     if type(manifest.get("spec")) is dict:
         kind_named(kind_of(manifest)).check_children(manifest, context, problems)
-    return f.with_stage(problems, "pod")
+    return with_stage(problems, "pod")
 
 
 def check_template(
-    template: Any, path: Path, context: ApiServer, problems: f.Problems, volumes: frozenset[str], clean: Any
+    template: Any, path: Path, context: ApiServer, problems: FieldErrors, volumes: frozenset[str], clean: Any
 ) -> Any:
     """Check a pod template as the Pod that will be created from it, and return it if it has no problems.
 

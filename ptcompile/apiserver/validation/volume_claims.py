@@ -8,8 +8,8 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.defaulting.built_in import DEFAULT_SERVER, drops_source
 from ptcompile.apiserver.validation.context import is_dropped
 from ptcompile.apiserver.validation.metadata import check_selector
-from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path, problem_at
-from ptcompile.diagnostics.field_errors import forbidden_change
+from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change, is_empty
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer, Update
@@ -18,13 +18,13 @@ from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 
 
-def check_claim(manifest: Any, context: ApiServer, problems: f.Problems) -> None:
+def check_claim(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a PersistentVolumeClaim, except its metadata."""
     check_claim_spec(manifest.get("spec"), ("spec",), problems, context)
 
 
 def check_claim_spec(
-    spec: Any, path: Path, problems: f.Problems, context: ApiServer = DEFAULT_SERVER, *, drops: bool = True
+    spec: Any, path: Path, problems: FieldErrors, context: ApiServer = DEFAULT_SERVER, *, drops: bool = True
 ) -> None:
     """Check the spec of a claim: access modes, size, class and data source. With `drops`, the server drops some data
     sources unread.
@@ -39,15 +39,15 @@ def check_claim_spec(
         value = spec.get(name)
         if type(value) is not str or not value or is_dropped(name, context):
             continue
-        f.check_text(problems, (*path, name), value, names.why_not_dns_subdomain)
-    f.check_choice(problems, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
+        problems.check_text((*path, name), value, names.why_not_dns_subdomain)
+    problems.check_choice((*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
     for name in ("dataSource", "dataSourceRef"):
         if type(spec.get(name)) is dict and not (drops and drops_source(name, spec[name], context)):
             _check_source(spec[name], (*path, name), problems)
     _check_same_source(spec, path, context, problems, drops)
 
 
-def _check_same_source(spec: Json, path: Path, context: ApiServer, problems: f.Problems, drops: bool) -> None:
+def _check_same_source(spec: Json, path: Path, context: ApiServer, problems: FieldErrors, drops: bool) -> None:
     """Check that both data sources, if neither is dropped, name the same object."""
     sources = []
     for name in ("dataSource", "dataSourceRef"):
@@ -55,24 +55,24 @@ def _check_same_source(spec: Json, path: Path, context: ApiServer, problems: f.P
             return
         sources.append([spec[name].get(key) or "" for key in ("apiGroup", "kind", "name")])
     if sources[0] != sources[1]:
-        f.invalid(problems, path, spec["dataSource"], "must match dataSourceRef", "keep dataSourceRef")
+        problems.invalid(path, spec["dataSource"], "must match dataSourceRef", "keep dataSourceRef")
 
 
-def check_access(modes: Any, path: Path, problems: f.Problems) -> None:
+def check_access(modes: Any, path: Path, problems: FieldErrors) -> None:
     """Check the access modes of a claim or a volume."""
     if modes is None or modes == []:
-        f.required(problems, path, "at least 1 access mode is required", f"use one of {', '.join(_ACCESS_MODES)}")
+        problems.required(path, "at least 1 access mode is required", f"use one of {', '.join(_ACCESS_MODES)}")
     if type(modes) is not list:
         return
     for index, item in enumerate(modes):
         mode = "" if item is None else item
         if type(mode) is str and mode not in _ACCESS_MODES:
-            f.unsupported(problems, (*path, index), mode, _ACCESS_MODES, field=field_path(path))
+            problems.unsupported((*path, index), mode, _ACCESS_MODES, field=field_path(path))
     if "ReadWriteOncePod" in modes and any(mode != "ReadWriteOncePod" for mode in modes):
-        f.forbidden(problems, path, "may not use ReadWriteOncePod with other access modes")
+        problems.forbidden(path, "may not use ReadWriteOncePod with other access modes")
 
 
-def _check_size(resources: Json, path: Path, problems: f.Problems) -> None:
+def _check_size(resources: Json, path: Path, problems: FieldErrors) -> None:
     requests = resources.get("requests")
     if requests is not None and type(requests) is not dict:
         return
@@ -80,17 +80,17 @@ def _check_size(resources: Json, path: Path, problems: f.Problems) -> None:
     storage_path = (*path, "requests", "storage")
     size = parse(text)
     if text is None:
-        f.required(problems, storage_path, help="set the size, such as storage: 10Gi", field=field)
+        problems.required(storage_path, help="set the size, such as storage: 10Gi", field=field)
     elif size is not None and size.nano <= 0:
-        f.invalid(problems, storage_path, str(size), "must be greater than zero", field=field)
+        problems.invalid(storage_path, str(size), "must be greater than zero", field=field)
 
 
-def _check_source(source: Json, path: Path, problems: f.Problems) -> None:
+def _check_source(source: Json, path: Path, problems: FieldErrors) -> None:
     group, kind = source.get("apiGroup"), source.get("kind")
-    f.check_required(source, path, problems, "name", "kind")
-    if f.is_empty(group) and type(kind) is str and kind and kind != "PersistentVolumeClaim":
-        f.invalid(problems, path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
-    f.check_optional_text(problems, (*path, "apiGroup"), group, names.why_not_dns_subdomain)
+    problems.check_required(source, path, "name", "kind")
+    if is_empty(group) and type(kind) is str and kind and kind != "PersistentVolumeClaim":
+        problems.invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
+    problems.check_optional_text((*path, "apiGroup"), group, names.why_not_dns_subdomain)
 
 
 _SIZE_PATH = ("spec", "resources", "requests", "storage")

@@ -12,7 +12,8 @@ from ptcompile.apiserver.validation.context import PodContext, is_dropped
 from ptcompile.apiserver.validation.env import VOLUME_FIELDS, check_field_ref, check_resource_ref
 from ptcompile.apiserver.validation.mounts import why_not_forward, why_not_relative
 from ptcompile.apiserver.validation.values import check_driver_name, check_token_seconds
-from ptcompile.diagnostics import Path, field_errors as f
+from ptcompile.diagnostics import Path
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings, is_empty, key_path, label_help
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -34,47 +35,47 @@ def check_csi(source: Json, path: Path, scope: PodContext) -> None:
     problems, driver, secret = scope.problems, source.get("driver"), source.get("nodePublishSecretRef")
     check_driver_name(driver, (*path, "driver"), problems)
     if type(secret) is dict:
-        f.check_required(secret, (*path, "nodePublishSecretRef"), problems, "name")
+        problems.check_required(secret, (*path, "nodePublishSecretRef"), "name")
 
 
 def check_fc(source: Json, path: Path, scope: PodContext) -> None:
     """Check `fc`: a Fibre Channel disk, named by targetWWNs and lun or by wwids."""
     problems, targets, ids, lun = scope.problems, source.get("targetWWNs"), source.get("wwids"), source.get("lun")
     if not targets and not ids:
-        f.required(problems, (*path, "targetWWNs"), "must specify either targetWWNs or wwids, but not both")
+        problems.required((*path, "targetWWNs"), "must specify either targetWWNs or wwids, but not both")
     elif targets and ids:
-        f.invalid(problems, (*path, "targetWWNs"), targets, "targetWWNs and wwids can not be specified simultaneously")
+        problems.invalid((*path, "targetWWNs"), targets, "targetWWNs and wwids can not be specified simultaneously")
     if targets:
         if lun is None:
-            f.required(problems, (*path, "lun"), "lun is required if targetWWNs is specified")
-        f.check_range(problems, (*path, "lun"), lun, 0, 255)
+            problems.required((*path, "lun"), "lun is required if targetWWNs is specified")
+        problems.check_range((*path, "lun"), lun, 0, 255)
 
 
 def check_flocker(source: Json, path: Path, scope: PodContext) -> None:
     """Check `flocker`: a data set, given by name or by UUID."""
     name, uuid = source.get("datasetName"), source.get("datasetUUID")
     if not name and not uuid:
-        f.required(scope.problems, path, "one of datasetName and datasetUUID is required")
+        scope.problems.required(path, "one of datasetName and datasetUUID is required")
     elif name and uuid:
         why = "datasetName and datasetUUID can not be specified simultaneously"
-        f.invalid(scope.problems, path, "resource", why)
+        scope.problems.invalid(path, "resource", why)
     elif type(name) is str and "/" in name:
-        f.invalid(scope.problems, (*path, "datasetName"), name, "must not contain '/'")
+        scope.problems.invalid((*path, "datasetName"), name, "must not contain '/'")
 
 
 def check_iscsi(source: Json, path: Path, scope: PodContext) -> None:
     """Check `iscsi`: portal, target name, logical unit and login secret."""
     problems, target, initiator = scope.problems, source.get("iqn"), source.get("initiatorName")
-    f.check_required(source, path, scope.problems, "targetPortal", "iqn")
+    scope.problems.check_required(source, path, "targetPortal", "iqn")
     for key, name in (("iqn", target), ("initiatorName", initiator)):
         if type(name) is str and (name or key != "iqn") and not (_is_iqn(name) or _is_eui(name) or _is_naa(name)):
-            f.invalid(problems, (*path, key), name, "must be valid format", "write iqn.yyyy-mm.domain:name")
-    f.check_range(problems, (*path, "lun"), source.get("lun"), 0, 255)
+            problems.invalid((*path, key), name, "must be valid format", "write iqn.yyyy-mm.domain:name")
+    problems.check_range((*path, "lun"), source.get("lun"), 0, 255)
     secret = source.get("secretRef")
     if secret is None and (source.get("chapAuthDiscovery") is True or source.get("chapAuthSession") is True):
-        f.required(problems, (*path, "secretRef"))
+        problems.required((*path, "secretRef"))
     elif type(secret) is dict:
-        f.check_required(secret, (*path, "secretRef"), problems, "name")
+        problems.check_required(secret, (*path, "secretRef"), "name")
 
 
 _MODE_MAX = 0o777
@@ -85,17 +86,17 @@ def why_not_file(text: str) -> str | None:
     return why_not_relative(text) or ("must not start with '..'" if text.startswith("..") else None)
 
 
-def _check_mode(problems: f.Problems, path: Path, mode: Any) -> None:
+def _check_mode(problems: FieldErrors, path: Path, mode: Any) -> None:
     if type(mode) is int and not 0 <= mode <= _MODE_MAX:
         help = "write it in octal with a leading 0, for example 0644"
-        f.invalid(problems, path, mode, "must be a number between 0 and 0777 (octal), both inclusive", help)
+        problems.invalid(path, mode, "must be a number between 0 and 0777 (octal), both inclusive", help)
 
 
-def _check_items(items: Any, path: Path, problems: f.Problems) -> None:
-    for index, item in f.indexed_mappings(items):
+def _check_items(items: Any, path: Path, problems: FieldErrors) -> None:
+    for index, item in indexed_mappings(items):
         item_path = (*path, index)
-        f.check_required(item, item_path, problems, "key")
-        f.check_required_text(problems, (*item_path, "path"), item.get("path"), why_not_file)
+        problems.check_required(item, item_path, "key")
+        problems.check_required_text((*item_path, "path"), item.get("path"), why_not_file)
         _check_mode(problems, (*item_path, "mode"), item.get("mode"))
 
 
@@ -109,8 +110,8 @@ def check_secret(source: Json, path: Path, scope: PodContext) -> None:
     _check_keys(source, path, scope.problems, "secretName")
 
 
-def _check_keys(source: Json, path: Path, problems: f.Problems, name: str) -> None:
-    f.check_required(source, path, problems, name)
+def _check_keys(source: Json, path: Path, problems: FieldErrors, name: str) -> None:
+    problems.check_required(source, path, name)
     _check_mode(problems, (*path, "defaultMode"), source.get("defaultMode"))
     _check_items(source.get("items"), (*path, "items"), problems)
 
@@ -123,20 +124,19 @@ def check_downward(source: Json, path: Path, scope: PodContext) -> None:
 
 def _check_downward_items(items: Any, path: Path, scope: PodContext) -> None:
     problems = scope.problems
-    for index, item in f.indexed_mappings(items):
+    for index, item in indexed_mappings(items):
         item_path = (*path, index)
         field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
-        f.check_required_text(problems, (*item_path, "path"), item.get("path"), why_not_file)
+        problems.check_required_text((*item_path, "path"), item.get("path"), why_not_file)
         if field is not None and resource is not None:
             why = "fieldRef and resourceFieldRef can not be specified simultaneously"
-            f.invalid(problems, item_path, "resource", why, "keep one of them")
+            problems.invalid(item_path, "resource", why, "keep one of them")
         if type(field) is dict:
             check_field_ref(field, (*item_path, "fieldRef"), problems, VOLUME_FIELDS)
         elif type(resource) is dict:
             check_resource_ref(resource, (*item_path, "resourceFieldRef"), problems, volume=True)
         elif field is None and resource is None:
-            f.required(
-                problems,
+            problems.required(
                 item_path,
                 "one of fieldRef and resourceFieldRef is required",
                 "set fieldRef or resourceFieldRef",
@@ -149,12 +149,12 @@ def check_projected(source: Json, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     _check_mode(problems, (*path, "defaultMode"), source.get("defaultMode"))
     seen: set[str] = set()
-    for index, item in f.indexed_mappings(source.get("sources")):
+    for index, item in indexed_mappings(source.get("sources")):
         item_path = (*path, "sources", index)
         projections = [key for key in _PROJECTIONS if item.get(key) is not None]
         for key in projections[1:]:
-            f.forbidden(
-                problems, (*item_path, key), "may not specify more than 1 volume type", f"keep only {projections[0]}"
+            problems.forbidden(
+                (*item_path, key), "may not specify more than 1 volume type", f"keep only {projections[0]}"
             )
         for key in projections[:1]:
             if type(item[key]) is dict:
@@ -162,20 +162,18 @@ def check_projected(source: Json, path: Path, scope: PodContext) -> None:
                 _check_conflicts(item[key], (*item_path, key), seen, problems)
 
 
-def _check_conflicts(source: Json, path: Path, seen: set[str], problems: f.Problems) -> None:
+def _check_conflicts(source: Json, path: Path, seen: set[str], problems: FieldErrors) -> None:
     file_paths: list[tuple[Path, Any]] = [((*path, "path"), source.get("path"))]
-    file_paths += [
-        ((*path, "items", i, "path"), item.get("path")) for i, item in f.indexed_mappings(source.get("items"))
-    ]
+    file_paths += [((*path, "items", i, "path"), item.get("path")) for i, item in indexed_mappings(source.get("items"))]
     for file_path, file in file_paths:
         if type(file) is str and file:
             if file in seen:
-                f.invalid(problems, file_path, file, "conflicting duplicate paths", "give each file its own path")
+                problems.invalid(file_path, file, "conflicting duplicate paths", "give each file its own path")
             seen.add(file)
 
 
 def _project_keys(source: Json, path: Path, scope: PodContext) -> None:
-    f.check_required(source, path, scope.problems, "name")
+    scope.problems.check_required(source, path, "name")
     _check_items(source.get("items"), (*path, "items"), scope.problems)
 
 
@@ -185,24 +183,24 @@ def _project_downward(source: Json, path: Path, scope: PodContext) -> None:
 
 def _project_token(source: Json, path: Path, scope: PodContext) -> None:
     check_token_seconds(scope.problems, (*path, "expirationSeconds"), source.get("expirationSeconds"))
-    f.check_required_text(scope.problems, (*path, "path"), source.get("path"), why_not_file)
+    scope.problems.check_required_text((*path, "path"), source.get("path"), why_not_file)
 
 
 def _project_bundle(source: Json, path: Path, scope: PodContext) -> None:
     problems, name, signer = scope.problems, source.get("name"), source.get("signerName")
     if name and signer:
-        f.invalid(problems, path, source, "only one of name and signerName may be used")
+        problems.invalid(path, source, "only one of name and signerName may be used")
     elif name is None and signer is None:
-        f.required(problems, path, "either name or signerName must be specified")
+        problems.required(path, "either name or signerName must be specified")
     elif type(name) is str and not name:
-        f.required(problems, (*path, "name"))
+        problems.required((*path, "name"))
     elif type(name) is str and (why := names.why_not_dns_subdomain(name.replace(":", "."))):
-        f.invalid(problems, (*path, "name"), name, why)
-    f.check_required_text(problems, (*path, "path"), source.get("path"), why_not_file)
+        problems.invalid((*path, "name"), name, why)
+    problems.check_required_text((*path, "path"), source.get("path"), why_not_file)
 
 
 def _project_certificate(source: Json, path: Path, scope: PodContext) -> None:
-    f.check_required(source, path, scope.problems, "signerName", "keyType")
+    scope.problems.check_required(source, path, "signerName", "keyType")
 
 
 _PROJECTIONS = {
@@ -234,7 +232,7 @@ def volumes_by_name(volumes: Any) -> Json | None:
     if type(volumes) is not list:
         return None
     out = {}
-    for _, volume in f.indexed_mappings(volumes):
+    for _, volume in indexed_mappings(volumes):
         name = volume.get("name")
         if name is not None and type(name) is not str:
             return None
@@ -245,14 +243,14 @@ def volumes_by_name(volumes: Any) -> Json | None:
 def check_volumes(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.volumes`. A volume without a source is an emptyDir."""
     problems, seen = scope.problems, set[str]()
-    for index, volume in f.indexed_mappings(value):
+    for index, volume in indexed_mappings(value):
         name, volume_path = volume.get("name"), (*path, index)
         if type(name) is str and name:
             if why := names.why_not_dns_label(name):
-                f.invalid(problems, (*volume_path, "name"), name, why, f.label_help(name))
-            f.check_unseen(problems, (*volume_path, "name"), name, seen)
-        elif f.is_empty(name):
-            f.required(problems, (*volume_path, "name"), help="name the volume; containers mount it by this name")
+                problems.invalid((*volume_path, "name"), name, why, label_help(name))
+            problems.check_unseen((*volume_path, "name"), name, seen)
+        elif is_empty(name):
+            problems.required((*volume_path, "name"), help="name the volume; containers mount it by this name")
         _check_source(volume, volume_path, scope)
 
 
@@ -263,7 +261,7 @@ def _check_source(volume: Json, path: Path, scope: PodContext) -> None:
         sources = [key for key in sources if not is_dropped(key, scope.context)]
         sources.sort(key=_SOURCE_ORDER.__getitem__)
         for key in sources[1:]:
-            f.forbidden(problems, (*path, key), "may not specify more than 1 volume type", f"keep only {sources[0]}")
+            problems.forbidden((*path, key), "may not specify more than 1 volume type", f"keep only {sources[0]}")
     if sources and type(volume[sources[0]]) is dict:
         check_one_source(sources[0], volume[sources[0]], (*path, sources[0]), scope)
 
@@ -277,32 +275,32 @@ def _check_empty_dir(source: Json, path: Path, scope: PodContext) -> None:
     size = parse(source.get("sizeLimit"))
     if size is not None and size.nano < 0:
         why = "SizeLimit field must be a valid resource quantity"
-        f.forbidden(scope.problems, (*path, "sizeLimit"), why, "use an amount of 0 or more")
-    f.check_range(scope.problems, (*path, "mode"), source.get("mode"), 0, 0o1777)
+        scope.problems.forbidden((*path, "sizeLimit"), why, "use an amount of 0 or more")
+    scope.problems.check_range((*path, "mode"), source.get("mode"), 0, 0o1777)
 
 
 def _check_host_path(source: Json, path: Path, scope: PodContext) -> None:
     host_path, problems = source.get("path"), scope.problems
-    f.check_required_text(problems, (*path, "path"), host_path, why_not_forward)
-    f.check_choice(problems, (*path, "type"), source.get("type"), _HOST_PATH_TYPES)
+    problems.check_required_text((*path, "path"), host_path, why_not_forward)
+    problems.check_choice((*path, "type"), source.get("type"), _HOST_PATH_TYPES)
 
 
 def _check_claim(source: Json, path: Path, scope: PodContext) -> None:
-    if f.is_empty(source.get("claimName")):
-        f.required(scope.problems, (*path, "claimName"), help="name a PersistentVolumeClaim of the namespace")
+    if is_empty(source.get("claimName")):
+        scope.problems.required((*path, "claimName"), help="name a PersistentVolumeClaim of the namespace")
 
 
 def _check_nfs(source: Json, path: Path, scope: PodContext) -> None:
     exported_path = source.get("path")
-    f.check_required(source, path, scope.problems, "server", "path")
+    scope.problems.check_required(source, path, "server", "path")
     if type(exported_path) is str and exported_path and not exported_path.startswith("/"):
-        f.invalid(scope.problems, (*path, "path"), exported_path, "must be an absolute path", f"write /{exported_path}")
+        scope.problems.invalid((*path, "path"), exported_path, "must be an absolute path", f"write /{exported_path}")
 
 
 def _check_ephemeral(source: Json, path: Path, scope: PodContext) -> None:
     template = source.get("volumeClaimTemplate")
     if template is None:
-        f.required(scope.problems, (*path, "volumeClaimTemplate"))
+        scope.problems.required((*path, "volumeClaimTemplate"))
     elif type(template) is dict:
         from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 
@@ -310,40 +308,40 @@ def _check_ephemeral(source: Json, path: Path, scope: PodContext) -> None:
 
 
 def _check_image(source: Json, path: Path, scope: PodContext) -> None:
-    if f.is_empty(source.get("reference")) and not scope.template:
-        f.required(scope.problems, (*path, "reference"))
+    if is_empty(source.get("reference")) and not scope.template:
+        scope.problems.required((*path, "reference"))
     if source.get("pullPolicy"):
-        f.check_choice(scope.problems, (*path, "pullPolicy"), source["pullPolicy"], ("Always", "IfNotPresent", "Never"))
+        scope.problems.check_choice((*path, "pullPolicy"), source["pullPolicy"], ("Always", "IfNotPresent", "Never"))
 
 
 def _check_disk(source: Json, path: Path, scope: PodContext) -> None:
-    f.check_required(source, path, scope.problems, "pdName" if path[-1] == "gcePersistentDisk" else "volumeID")
-    f.check_range(scope.problems, (*path, "partition"), source.get("partition"), 0, 255)
+    scope.problems.check_required(source, path, "pdName" if path[-1] == "gcePersistentDisk" else "volumeID")
+    scope.problems.check_range((*path, "partition"), source.get("partition"), 0, 255)
 
 
 def _check_git(source: Json, path: Path, scope: PodContext) -> None:
-    f.check_required(source, path, scope.problems, "repository")
+    scope.problems.check_required(source, path, "repository")
     directory = source.get("directory")
     if type(directory) is str and directory and (directory.startswith("/") or why_not_forward(directory)):
-        f.invalid(scope.problems, (*path, "directory"), directory, "must be a relative path without '..'")
+        scope.problems.invalid((*path, "directory"), directory, "must be a relative path without '..'")
 
 
 def _check_flex(source: Json, path: Path, scope: PodContext) -> None:
-    f.check_required(source, path, scope.problems, "driver")
+    scope.problems.check_required(source, path, "driver")
     for key in nested_map(source, "options"):
         domain = key.partition("/")[0]
         if domain.endswith((".kubernetes.io", ".k8s.io")) or domain in ("kubernetes.io", "k8s.io"):
             option_path = (*path, "options", key)
             why = "kubernetes.io and k8s.io namespaces are reserved"
-            f.invalid(scope.problems, option_path, key, why, field=f.key_path(option_path))
+            scope.problems.invalid(option_path, key, why, field=key_path(option_path))
 
 
 def _require_fields(*fields: str) -> VolumeSourceCheck:
     def check(source: Json, path: Path, scope: PodContext) -> None:
-        f.check_required(source, path, scope.problems, *fields)
+        scope.problems.check_required(source, path, *fields)
         reference = source.get("secretRef")
         if type(reference) is dict and path[-1] in ("cinder", "scaleIO"):
-            f.check_required(reference, (*path, "secretRef"), scope.problems, "name")
+            scope.problems.check_required(reference, (*path, "secretRef"), "name")
 
     return check
 

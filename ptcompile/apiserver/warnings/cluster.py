@@ -14,7 +14,8 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.warnings.addresses import cidr_warnings
 from ptcompile.apiserver.warnings.header import deprecated, warning
 from ptcompile.apiserver.warnings.pods import deprecated_label_text
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
@@ -39,7 +40,7 @@ def node_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     if first and (type(ranges) is not list or ranges[:1] != [first]):
         yield from cidr_warnings(first, ("spec", "podCIDR"), server, field="spec.podCIDRs[0]")
         return
-    for index, value in f.indexed_items(ranges):
+    for index, value in indexed_items(ranges):
         yield from cidr_warnings(value, ("spec", "podCIDRs", index), server)
 
 
@@ -129,13 +130,13 @@ def definition_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     if not server.at_least(34):
         return
     reported: set[str] = set()
-    for index, version in f.indexed_mappings(nested_map(manifest, "spec").get("versions")):
+    for index, version in indexed_mappings(nested_map(manifest, "spec").get("versions")):
         path: Path = ("spec", "versions", index, "schema", "openAPIV3Schema")
         for type_name, name, format_path in _formats(nested_map(version, "schema", "openAPIV3Schema"), path):
             is_known = name.replace("-", "") in _FORMATS if type_name == "string" else not server.at_least(36)
             if name not in reported and not is_known:
                 reported.add(name)
-                text = f"unrecognized format {f.quote_value(name)}"
+                text = f"unrecognized format {quote_value(name)}"
                 yield warning("discouraged-value", format_path, text, "use a pattern instead", field="")
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from ptcompile.apiserver.validation.metadata import owner_key
 from ptcompile.apiserver.warnings.header import repeated, warning
-from ptcompile.diagnostics import Problem, field_errors as f
+from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -50,7 +51,7 @@ def owner_warnings(manifest: Json) -> Iterator[Problem]:
     """Yield a warning at the first owner that equals an earlier one. The header names the UIDs of all of them."""
     seen: set[str] = set()
     repeats: list[tuple[int, Json]] = []
-    for index, owner in f.indexed_mappings(nested_map(manifest, "metadata").get("ownerReferences")):
+    for index, owner in indexed_mappings(nested_map(manifest, "metadata").get("ownerReferences")):
         if owner_key(owner) in seen:
             repeats.append((index, owner))
         seen.add(owner_key(owner))
@@ -63,12 +64,12 @@ def owner_warnings(manifest: Json) -> Iterator[Problem]:
 def finalizer_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield a warning for each finalizer of a custom resource that names no domain."""
     reported: set[str] = set()
-    for index, name in f.indexed_items(nested_map(manifest, "metadata").get("finalizers")):
+    for index, name in indexed_items(nested_map(manifest, "metadata").get("finalizers")):
         if type(name) is not str or not name or name in reported or "/" in name or name in _STANDARD_FINALIZERS:
             continue
         reported.add(name)
         path = " including a path (/)" if "." in name and server.at_least(32) else ""
-        text = f"{f.quote_value(name)}: {_PREFER}{path} {_AVOID}"
+        text = f"{quote_value(name)}: {_PREFER}{path} {_AVOID}"
         help = "name it as domain/name, such as example.com/cleanup"
         yield warning("discouraged-name", ("metadata", "finalizers", index), text, help, field="metadata.finalizers")
 

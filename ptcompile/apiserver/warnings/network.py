@@ -14,7 +14,8 @@ from ptcompile.apiserver.warnings.addresses import (
     service_ip_warnings,
 )
 from ptcompile.apiserver.warnings.header import deprecated, ignored
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
@@ -56,11 +57,11 @@ def _service_address_warnings(spec: Json, server: ApiServer) -> Iterator[Problem
     elif spec.get("clusterIP") != "None" and cluster_ips[0] != "None":
         for index, address in enumerate(cluster_ips):
             yield from service_ip_warnings(address, ("spec", "clusterIPs", index), server)
-    for index, address in f.indexed_items(spec.get("externalIPs")):
+    for index, address in indexed_items(spec.get("externalIPs")):
         yield from service_ip_warnings(address, ("spec", "externalIPs", index), server)
     if spec.get("loadBalancerIP"):
         yield from service_ip_warnings(spec["loadBalancerIP"], ("spec", "loadBalancerIP"), server)
-    for index, value in f.indexed_items(spec.get("loadBalancerSourceRanges")):
+    for index, value in indexed_items(spec.get("loadBalancerSourceRanges")):
         yield from service_cidr_warnings(value, ("spec", "loadBalancerSourceRanges", index), server)
 
 
@@ -82,9 +83,9 @@ def _service_type_warnings(spec: Json, server: ApiServer, *, is_headless: bool) 
 
 def endpoints_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the addresses of an Endpoints object."""
-    for index, subset in f.indexed_mappings(manifest.get("subsets")):
+    for index, subset in indexed_mappings(manifest.get("subsets")):
         for key in ("addresses", "notReadyAddresses"):
-            for number, address in f.indexed_mappings(subset.get(key)):
+            for number, address in indexed_mappings(subset.get(key)):
                 yield from ip_warnings(address.get("ip"), ("subsets", index, key, number, "ip"), server)
 
 
@@ -95,20 +96,20 @@ def endpoint_slice_warnings(manifest: Json, server: ApiServer) -> Iterator[Probl
         yield deprecated(("addressType",), text, help, field="spec.addressType")
     if nested_map(manifest, "metadata", "labels").get(_MANAGED_BY) in _SLICE_CONTROLLERS:
         return
-    for index, endpoint in f.indexed_mappings(manifest.get("endpoints")):
-        for number, address in f.indexed_items(endpoint.get("addresses")):
+    for index, endpoint in indexed_mappings(manifest.get("endpoints")):
+        for number, address in indexed_items(endpoint.get("addresses")):
             yield from ip_warnings(address, ("endpoints", index, "addresses", number), server)
 
 
 def network_policy_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the address ranges of a NetworkPolicy."""
     for direction, side in (("ingress", "from"), ("egress", "to")):
-        for index, rule in f.indexed_mappings(nested_map(manifest, "spec").get(direction)):
-            for number, peer in f.indexed_mappings(rule.get(side)):
+        for index, rule in indexed_mappings(nested_map(manifest, "spec").get(direction)):
+            for number, peer in indexed_mappings(rule.get(side)):
                 path = ("spec", direction, index, side, number, "ipBlock")
                 block = nested_map(peer, "ipBlock")
                 yield from cidr_warnings(block.get("cidr"), (*path, "cidr"), server)
-                for place, value in f.indexed_items(block.get("except")):
+                for place, value in indexed_items(block.get("except")):
                     yield from cidr_warnings(value, (*path, "except", place), server)
 
 

@@ -12,7 +12,8 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.warnings.addresses import ip_warnings
 from ptcompile.apiserver.warnings.header import deprecated, ignored, repeated, warning
 from ptcompile.apiserver.warnings.volumes import fractional_warnings, volume_warnings
-from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics.field_errors import as_field_int, indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -57,7 +58,7 @@ def pod_warnings(template: Any, path: Path, server: ApiServer) -> Iterator[Probl
     yield from _port_warnings(containers, fill=not path and spec.get("hostNetwork") is True)
     if server.at_least(33):
         yield from _port_name_warnings(containers)
-    seconds = f.as_field_int(spec.get("terminationGracePeriodSeconds"))
+    seconds = as_field_int(spec.get("terminationGracePeriodSeconds"))
     if seconds is not None and seconds < 0:
         text = "must be >= 0; negative values are invalid and will be treated as 1"
         yield ignored((*spec_path, "terminationGracePeriodSeconds"), text, "allow the time that a shutdown takes")
@@ -71,13 +72,13 @@ def _containers(spec: Json, path: Path) -> list[tuple[Json, Path]]:
     return [
         (container, (*path, key, index))
         for key in ("initContainers", "containers", "ephemeralContainers")
-        for index, container in f.indexed_mappings(spec.get(key))
+        for index, container in indexed_mappings(spec.get(key))
     ]
 
 
 def node_label_warnings(term: Any, path: Path) -> Iterator[Problem]:
     """Yield a warning for each expression of a node selector term that names a deprecated label."""
-    for index, expression in f.indexed_mappings(nested_map(term).get("matchExpressions")):
+    for index, expression in indexed_mappings(nested_map(term).get("matchExpressions")):
         if text := deprecated_label_text(expression.get("key")):
             key_path = (*path, "matchExpressions", index, "key")
             yield deprecated(key_path, f"{expression['key']} is {text}", "use the new label")
@@ -94,14 +95,14 @@ def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[
             yield deprecated((*path, "nodeSelector", label), text, "use the new label")
     affinity, affinity_path = nested_map(spec, "affinity", "nodeAffinity"), (*path, "affinity", "nodeAffinity")
     terms_path = (*affinity_path, _REQUIRED, "nodeSelectorTerms")
-    for index, term in f.indexed_mappings(nested_map(affinity, _REQUIRED).get("nodeSelectorTerms")):
+    for index, term in indexed_mappings(nested_map(affinity, _REQUIRED).get("nodeSelectorTerms")):
         yield from node_label_warnings(term, (*terms_path, index))
-    for index, preferred in f.indexed_mappings(affinity.get(_PREFERRED)):
+    for index, preferred in indexed_mappings(affinity.get(_PREFERRED)):
         preference_path = (*affinity_path, _PREFERRED, index, "preference")
         yield from node_label_warnings(preferred.get("preference"), preference_path)
         if server.at_least(33):
             yield from _label_value_warnings(preferred.get("preference"), preference_path)
-    for index, constraint in f.indexed_mappings(spec.get("topologySpreadConstraints")):
+    for index, constraint in indexed_mappings(spec.get("topologySpreadConstraints")):
         constraint_path = (*path, "topologySpreadConstraints", index)
         key = constraint.get("topologyKey")
         if text := deprecated_label_text(key):
@@ -111,8 +112,8 @@ def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[
 
 def _label_value_warnings(term: Any, path: Path) -> Iterator[Problem]:
     """Yield a warning for each value of a preferred term that no label can have."""
-    for index, expression in f.indexed_mappings(nested_map(term).get("matchExpressions")):
-        for number, value in f.indexed_items(expression.get("values")):
+    for index, expression in indexed_mappings(nested_map(term).get("matchExpressions")):
+        for number, value in indexed_items(expression.get("values")):
             if type(value) is str and (why := names.why_not_label_value(value)):
                 value_path = (*path, "matchExpressions", index, "values", number)
                 yield ignored(value_path, f"{value} is invalid, {why}", "write a value that a label can have")
@@ -127,9 +128,9 @@ def _null_selector_warnings(term: Json, path: Path) -> Iterator[Problem]:
 def _pod_affinity_warnings(spec: Json, path: Path) -> Iterator[Problem]:
     for key in ("podAffinity", "podAntiAffinity"):
         affinity, affinity_path = nested_map(spec, "affinity", key), (*path, "affinity", key)
-        for index, term in f.indexed_mappings(affinity.get(_REQUIRED)):
+        for index, term in indexed_mappings(affinity.get(_REQUIRED)):
             yield from _null_selector_warnings(term, (*affinity_path, _REQUIRED, index))
-        for index, weighted in f.indexed_mappings(affinity.get(_PREFERRED)):
+        for index, weighted in indexed_mappings(affinity.get(_PREFERRED)):
             term_path = (*affinity_path, _PREFERRED, index, "podAffinityTerm")
             yield from _null_selector_warnings(nested_map(weighted, "podAffinityTerm"), term_path)
 
@@ -138,12 +139,12 @@ def _list_warnings(spec: Json, path: Path) -> Iterator[Problem]:
     """Yield the warnings about repeated hostAliases and imagePullSecrets."""
     for key, field, noun in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
         seen: set[str] = set()
-        for index, entry in f.indexed_mappings(spec.get(key)):
+        for index, entry in indexed_mappings(spec.get(key)):
             value = entry.get(field) or ""
             if type(value) is not str:
                 continue
             if value in seen:
-                text = f"duplicate {noun} {f.quote_value(value)}"
+                text = f"duplicate {noun} {quote_value(value)}"
                 yield repeated((*path, key, index, field), text, "merge the entries")
             seen.add(value)
             if not value and key == "imagePullSecrets":
@@ -194,13 +195,13 @@ def _container_warnings(container: Json, path: Path) -> Iterator[Problem]:
         amounts_path = (*path, "resources", key)
         yield from fractional_warnings(nested_map(container, "resources", key), amounts_path, _BYTES)
     seen: set[str] = set()
-    for index, entry in f.indexed_mappings(container.get("env")):
+    for index, entry in indexed_mappings(container.get("env")):
         name, value = entry.get("name"), entry.get("value")
         if type(name) is not str:
             continue
         reference, text = f"$({name})", value if type(value) is str else ""
         if name in seen and (entry.get("valueFrom") is not None or text == reference or reference not in text):
-            hides = f"hides previous definition of {f.quote_value(name)}, which may be dropped when using apply"
+            hides = f"hides previous definition of {quote_value(name)}, which may be dropped when using apply"
             yield warning("repeated-env", (*path, "env", index), hides, "remove all entries but the last", stage="run")
         seen.add(name)
 
@@ -209,7 +210,7 @@ def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Iterat
     """Yield the warnings about ports that clash. With `fill`, the container port is the default of the host port."""
     seen: dict[tuple[int, str], dict[object, Path]] = {}
     for container, path in containers:
-        for index, port in f.indexed_mappings(container.get("ports")):
+        for index, port in indexed_mappings(container.get("ports")):
             number, protocol = port.get("containerPort"), port.get("protocol") or "TCP"
             host_ip, host_port = port.get("hostIP") or "", port.get("hostPort") or (number if fill else 0)
             port_path = (*path, "ports", index)
@@ -248,19 +249,19 @@ def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Iterator[Problem
     """Yield a warning for each port whose name a port of another container has (Kubernetes 1.33)."""
     seen: dict[str, str] = {}
     for container, path in containers:
-        for index, port in f.indexed_mappings(container.get("ports")):
+        for index, port in indexed_mappings(container.get("ports")):
             name, place = port.get("name"), field_path((*path, "ports", index))
             if type(name) is not str or not name:
                 continue
             other = seen.setdefault(name, place)
             if other != place:
-                text = f"duplicate port name {f.quote_value(name)} with {other}, services and probes that select ports"
+                text = f"duplicate port name {quote_value(name)} with {other}, services and probes that select ports"
                 help = "give each port its own name"
                 yield repeated((*path, "ports", index), f"{text} by name will use {other}", help)
 
 
 def _address_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Problem]:
-    for index, address in f.indexed_items(nested_map(spec, "dnsConfig").get("nameservers")):
+    for index, address in indexed_items(nested_map(spec, "dnsConfig").get("nameservers")):
         yield from ip_warnings(address, (*path, "dnsConfig", "nameservers", index), server)
-    for index, alias in f.indexed_mappings(spec.get("hostAliases")):
+    for index, alias in indexed_mappings(spec.get("hostAliases")):
         yield from ip_warnings(alias.get("ip"), (*path, "hostAliases", index, "ip"), server)

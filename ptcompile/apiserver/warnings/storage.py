@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from ptcompile.apiserver.warnings.header import deprecated, warning
 from ptcompile.apiserver.warnings.pods import deprecated_label_text, node_label_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings, removed_volume_warnings
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import indexed_mappings
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
@@ -36,7 +37,7 @@ def persistent_volume_warnings(manifest: Json, server: ApiServer) -> Iterator[Pr
     if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
         yield deprecated(("spec", "persistentVolumeReclaimPolicy"), _RECYCLE, "use Delete or Retain")
     terms_path = ("spec", "nodeAffinity", "required", "nodeSelectorTerms")
-    for index, term in f.indexed_mappings(nested_map(spec, "nodeAffinity", "required").get("nodeSelectorTerms")):
+    for index, term in indexed_mappings(nested_map(spec, "nodeAffinity", "required").get("nodeSelectorTerms")):
         yield from node_label_warnings(term, (*terms_path, index))
     yield from removed_volume_warnings(spec, ("spec",))
 
@@ -49,8 +50,8 @@ def claim_object_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem
 
 def storage_class_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the topologies of a StorageClass."""
-    for index, topology in f.indexed_mappings(manifest.get("allowedTopologies")):
-        for number, expression in f.indexed_mappings(topology.get("matchLabelExpressions")):
+    for index, topology in indexed_mappings(manifest.get("allowedTopologies")):
+        for number, expression in indexed_mappings(topology.get("matchLabelExpressions")):
             if text := deprecated_label_text(expression.get("key")):
                 path = ("allowedTopologies", index, "matchLabelExpressions", number, "key")
                 yield deprecated(path, text, "use the new label")

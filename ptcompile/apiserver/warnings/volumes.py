@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.apiserver.warnings.header import deprecated, repeated, warning
-from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics.field_errors import indexed_mappings, key_path, quote_value
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -44,7 +45,7 @@ def removed_volume_warnings(source: Json, path: Path) -> Iterator[Problem]:
 
 def volume_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about the volumes of a pod spec."""
-    for index, volume in f.indexed_mappings(spec.get("volumes")):
+    for index, volume in indexed_mappings(spec.get("volumes")):
         volume_path = (*path, "volumes", index)
         if not REMOVED_VOLUMES.keys().isdisjoint(volume):
             yield from removed_volume_warnings(volume, volume_path)
@@ -55,7 +56,7 @@ def volume_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Probl
             claim = nested_map(volume, "ephemeral", "volumeClaimTemplate", "spec")
             yield from claim_warnings(claim, (*volume_path, "ephemeral", "volumeClaimTemplate", "spec"))
     if server.at_least(33):
-        for index, volume in f.indexed_mappings(spec.get("volumes")):
+        for index, volume in indexed_mappings(spec.get("volumes")):
             if not _VOLUMES_OF_FILES.isdisjoint(volume):
                 yield from _overlap_warnings(volume, (*path, "volumes", index))
 
@@ -79,7 +80,7 @@ def fractional_warnings(amounts: Json, path: Path, resources: tuple[str, ...]) -
             value_path = (*path, name)
             text = f'fractional byte value "{amount.rounded()}" is invalid, must be an integer'
             help = "write a whole number of bytes, such as 512Mi"
-            field, is_limit = f.key_path(value_path), path[-1] == "limits" and name != "storage"
+            field, is_limit = key_path(value_path), path[-1] == "limits" and name != "storage"
             if is_limit:
                 yield warning("fractional-bytes", value_path, text, help, stage="run", field=field)
             else:
@@ -88,13 +89,13 @@ def fractional_warnings(amounts: Json, path: Path, resources: tuple[str, ...]) -
 
 def _overlap_warnings(volume: Json, path: Path) -> Iterator[Problem]:
     """Yield a warning for each pair of paths in a volume of which one is, or contains, the other."""
-    volume_name = f.quote_value(volume.get("name") or "")
+    volume_name = quote_value(volume.get("name") or "")
     for key, name_field in (("configMap", "name"), ("secret", "secretName"), ("downwardAPI", "")):
         source = nested_map(volume, key)
         paths = list(_item_paths(source, (*path, key), ""))
         yield from _overlaps(paths, f"volume {volume_name} ({_source_name(key, source.get(name_field))})")
     projected: list[VolumePath] = []
-    for index, source in f.indexed_mappings(nested_map(volume, "projected").get("sources")):
+    for index, source in indexed_mappings(nested_map(volume, "projected").get("sources")):
         projection = (*path, "projected", "sources", index)
         if all(source.get(key) is None for key in _PROJECTIONS):
             text = f"volume {volume_name} (Projected) has no sources provided"
@@ -121,11 +122,11 @@ _CERTIFICATE_PATHS = (
 def _source_name(key: str, name: Any) -> str:
     if key == "downwardAPI":
         return "DownwardAPI"
-    return f"{key[0].upper()}{key[1:]} {f.quote_value(name or '')}"
+    return f"{key[0].upper()}{key[1:]} {quote_value(name or '')}"
 
 
 def _item_paths(source: Json, path: Path, label: str) -> Iterator[VolumePath]:
-    for index, item in f.indexed_mappings(source.get("items")):
+    for index, item in indexed_mappings(source.get("items")):
         if type(item.get("path")) is str:
             yield item["path"].rstrip("/"), label, (*path, "items", index, "path")
 
@@ -141,7 +142,7 @@ def _projected_paths(source: Json, path: Path) -> Iterator[VolumePath]:
     if type(token.get("path")) is str:
         yield token["path"].rstrip("/"), "ServiceAccountToken", (*path, "serviceAccountToken", "path")
     elif type(bundle.get("path")) is str:
-        label = f"ClusterTrustBundle {f.quote_value(bundle.get('name') or bundle.get('signerName') or '')}"
+        label = f"ClusterTrustBundle {quote_value(bundle.get('name') or bundle.get('signerName') or '')}"
         yield bundle["path"].rstrip("/"), label, (*path, "clusterTrustBundle", "path")
     for key, label in _CERTIFICATE_PATHS:
         value = nested_map(source, "podCertificate").get(key)
@@ -184,4 +185,4 @@ def _earliest_relatives(paths: list[str]) -> list[int]:
 
 
 def _labeled(path: str, label: str) -> str:
-    return f"{f.quote_value(path)} ({label})" if label else f.quote_value(path)
+    return f"{quote_value(path)} ({label})" if label else quote_value(path)

@@ -12,7 +12,8 @@ from ptcompile.apiserver.warnings.header import ignored, warning
 from ptcompile.apiserver.warnings.metadata import host_name_warnings
 from ptcompile.apiserver.warnings.pods import pod_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings
-from ptcompile.diagnostics import Path, Problem, field_errors as f, field_path
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics.field_errors import as_field_int, indexed_mappings, key_path
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
@@ -46,7 +47,7 @@ def workload_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
 
 def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Iterator[Problem]:
     spec = nested_map(manifest, *path)
-    completions, parallelism = f.as_field_int(spec.get("completions")), f.as_field_int(spec.get("parallelism"))
+    completions, parallelism = as_field_int(spec.get("completions")), as_field_int(spec.get("parallelism"))
     if spec.get("completionMode") != "Indexed" or (completions or 0) <= _COMPLETIONS_LIMIT:
         return
     if (1 if parallelism is None else parallelism) > _PARALLELISM_LIMIT:
@@ -57,12 +58,12 @@ def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Iterator[Proble
 
 def _stateful_set_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     spec = nested_map(manifest, "spec")
-    for index, claim in f.indexed_mappings(spec.get("volumeClaimTemplates")):
+    for index, claim in indexed_mappings(spec.get("volumeClaimTemplates")):
         place = ("spec", "volumeClaimTemplates", index)
         for problem in claim_warnings(nested_map(claim, "spec"), (*place, "spec")):
             # the server leaves the claim's `spec` out of the field
-            yield problem._replace(field=f.key_path((*place, *problem.path[len(place) + 1 :])))
-    limit = f.as_field_int(spec.get("revisionHistoryLimit"))
+            yield problem._replace(field=key_path((*place, *problem.path[len(place) + 1 :])))
+    limit = as_field_int(spec.get("revisionHistoryLimit"))
     if limit is not None and limit < 0 and server.at_least(33):
         text = "a negative value retains all historical revisions; a value >= 0 is recommended"
         yield ignored(("spec", "revisionHistoryLimit"), text, "write the number of revisions to keep")

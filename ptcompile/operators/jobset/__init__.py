@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Additions,
     Conversion,
@@ -132,7 +133,7 @@ class JobSet(Kind):
 
         return controller_errors(manifest, request)
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
         from ptcompile.operators.jobset.admission import check_children
 
         check_children(manifest, context, problems)

@@ -26,7 +26,8 @@ from ptcompile.apiserver.webhooks import (
     quote_names,
     webhook_rejection,
 )
-from ptcompile.diagnostics import Path, Problem, field_errors as f, problem_at
+from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics.field_errors import FieldErrors, as_field_int, indexed_mappings
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
@@ -81,7 +82,7 @@ def _check_claim_policies(spec: Json, path: Path) -> Iterator[Problem]:
                 )
 
 
-def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the child Jobs of a JobSet."""
     name = nested_map(manifest, "metadata").get("name")
     check_replicated_jobs(nested_map(manifest, "spec"), ("spec",), name, False, context, problems)
@@ -93,7 +94,7 @@ def check_replicated_jobs(
     name: Any,
     counted: bool,
     context: ApiServer,
-    problems: f.Problems,
+    problems: FieldErrors,
     added_volumes: frozenset[str] = frozenset(),
 ) -> None:
     """Check the replicatedJobs of a JobSet spec.
@@ -102,7 +103,7 @@ def check_replicated_jobs(
     """
     volumes = _claim_volumes(spec, path, problems) | added_volumes
     clean: Any = None
-    for index, job in f.indexed_mappings(spec.get("replicatedJobs")):
+    for index, job in indexed_mappings(spec.get("replicatedJobs")):
         template_path = (*path, "replicatedJobs", index, "template")
         template = nested_map(job, "template")
         child = template.get("spec")
@@ -111,18 +112,18 @@ def check_replicated_jobs(
         clean = check_template(
             child.get("template"), (*template_path, "spec", "template"), context, problems, volumes, clean
         )
-        job_problems: f.Problems = []
+        job_problems = FieldErrors()
         check_job_template_metadata(template.get("metadata"), (*template_path, "metadata"), job_problems)
         job_name = f"{name}-{job.get('name')}-0" if type(name) is str else None
         _check_child(child, (*template_path, "spec"), job_name, counted, context, job_problems)
         problems.extend(_report_on_job(job_problems, (*template_path, "spec")))
 
 
-def _claim_volumes(spec: Any, path: Path, problems: f.Problems) -> frozenset[str]:
+def _claim_volumes(spec: Any, path: Path, problems: FieldErrors) -> frozenset[str]:
     """Check the volumeClaimPolicies; return the volumes that JobSet adds for them, named after the claim templates."""
     volumes = set()
-    for index, policy in f.indexed_mappings(spec.get("volumeClaimPolicies")):
-        for number, template in f.indexed_mappings(policy.get("templates")):
+    for index, policy in indexed_mappings(spec.get("volumeClaimPolicies")):
+        for number, template in indexed_mappings(policy.get("templates")):
             claim_path = (*path, "volumeClaimPolicies", index, "templates", number, "spec")
             check_claim_spec(template.get("spec"), claim_path, problems)
             name = nested_map(template, "metadata").get("name")
@@ -132,14 +133,14 @@ def _claim_volumes(spec: Any, path: Path, problems: f.Problems) -> frozenset[str
 
 
 def _check_child(
-    spec: Json, path: Path, name: str | None, counted: bool, context: ApiServer, problems: f.Problems
+    spec: Json, path: Path, name: str | None, counted: bool, context: ApiServer, problems: FieldErrors
 ) -> None:
     """Check a child Job with JobSet's defaults: completionMode Indexed, restartPolicy OnFailure (JobSet 0.12
     webhook).
     """
     child = spec if spec.get("completionMode") else {**spec, "completionMode": "Indexed"}
     if counted and child.get("completions") is None:
-        child = {**child, "completions": f.as_field_int(child.get("parallelism")) or 1}
+        child = {**child, "completions": as_field_int(child.get("parallelism")) or 1}
     check_job_counts(child, path, context, problems)
     check_job_selector({"name": name}, child, path, problems)
     pod = nested_map(child, "template").get("spec")

@@ -5,7 +5,7 @@ Source: Kueue 0.19, pkg/util/webhook, the validation of the annotation.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import field_errors as f
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
 from ptcompile.operators.kueue.queues import PREFIX
@@ -25,7 +25,7 @@ def split_gates(text: str) -> list[str]:
     return [gate.strip() for gate in text.split(",")] if text.strip() else []
 
 
-def check_gates(manifest: Json, problems: f.Problems) -> None:
+def check_gates(manifest: Json, problems: FieldErrors) -> None:
     """Check the names of the gates, which commas separate."""
     text = gates_of(manifest)
     seen: set[str] = set()
@@ -33,26 +33,26 @@ def check_gates(manifest: Json, problems: f.Problems) -> None:
     for gate in split_gates(text):
         if not gate:
             why = "cannot contain empty gate names"
-            f.invalid(problems, _PATH, text, why, "remove the empty name", _FIELD)
+            problems.invalid(_PATH, text, why, "remove the empty name", _FIELD)
         elif gate in seen:
-            f.invalid(problems, _PATH, text, f"duplicate gate name: {gate}", "keep one of them", _FIELD)
+            problems.invalid(_PATH, text, f"duplicate gate name: {gate}", "keep one of them", _FIELD)
         elif why_not := names.why_not_domain_prefixed_path(gate):
-            f.invalid(problems, _PATH, gate, why_not, "write domain/name, as the controller of the gate does", _FIELD)
+            problems.invalid(_PATH, gate, why_not, "write domain/name, as the controller of the gate does", _FIELD)
         elif len(gate.encode("utf-8", "surrogatepass")) > _MAX_BYTES:
-            f.too_long(problems, _PATH, _MAX_BYTES, field=_FIELD)
+            problems.too_long(_PATH, _MAX_BYTES, field=_FIELD)
 
         seen.add(gate)
 
 
-def check_gates_update(old: Json, new: Json, problems: f.Problems) -> None:
+def check_gates_update(old: Json, new: Json, problems: FieldErrors) -> None:
     """Check that gates are only removed."""
     before, after = gates_of(old), gates_of(new)
     help = "leave the gates unchanged, or delete the object and apply again"
 
     if after and not before:
-        f.forbidden(problems, _PATH, "cannot add admission gate after creation", help, _FIELD)
+        problems.forbidden(_PATH, "cannot add admission gate after creation", help, _FIELD)
     elif not set(split_gates(after)) <= set(split_gates(before)):
-        f.forbidden(problems, _PATH, "can only remove gates, not add new ones", help, _FIELD)
+        problems.forbidden(_PATH, "can only remove gates, not add new ones", help, _FIELD)
 
 
 def gates_of(manifest: Json) -> str:

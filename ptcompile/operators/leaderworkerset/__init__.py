@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Install, Kind, KindContext, LostPod, Operator, RendezvousSettings, StartOrder
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
@@ -53,7 +54,7 @@ class LeaderWorkerSet(Kind):
 
         return describe_failures(manifest)
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
         from ptcompile.operators.leaderworkerset.admission import check_children
 
         check_children(manifest, context, problems)

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import child_rejection, webhook_rejection
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
@@ -80,7 +81,7 @@ def controller_errors(manifest: Json) -> Iterator[Problem]:
             yield child_rejection(path, text, "remove it: the pods of a LeaderWorkerSet restart always")
 
 
-def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pods; the claims of volumeClaimTemplates are volumes of theirs."""
     claims = as_mappings(nested_map(manifest, "spec", "leaderWorkerTemplate").get("volumeClaimTemplates"))
     volumes = frozenset(as_string(nested_map(claim, "metadata").get("name")) for claim in claims)

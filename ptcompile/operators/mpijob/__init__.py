@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Install, Kind, KindContext, KindDefaults, LostPod, Operator
 from ptcompile.operators.pod import POD_RULES
 
@@ -49,7 +50,7 @@ class MPIJob(Kind):
 
         return controller_errors(manifest, request)
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
         from ptcompile.operators.mpijob.admission import check_children
 
         check_children(manifest, context, problems)

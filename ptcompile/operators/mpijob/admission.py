@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import controller_failure, quote_names
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -95,7 +96,7 @@ _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
 """Volumes that the controller adds."""
 
 
-def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the templates of both replica types; the replica's own restartPolicy overwrites the template's."""
     clean: Any = None
     for template in pod_templates(manifest):

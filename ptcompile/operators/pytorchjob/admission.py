@@ -15,7 +15,8 @@ from ptcompile.apiserver.webhooks import (
     quote_names,
     webhook_rejection,
 )
-from ptcompile.diagnostics import Path, Problem, field_errors as f, problem_at
+from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -35,7 +36,7 @@ def pytorch_job_rules(manifest: Json) -> Iterator[Problem]:
 _RESTART_POLICIES = ("Always", "ExitCode", "Never", "OnFailure")
 
 
-def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check each replica's template; the replica's own restartPolicy overwrites the template's."""
     replicas = nested_map(manifest, "spec", "pytorchReplicaSpecs")
     clean: Any = None
@@ -47,7 +48,7 @@ def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> 
         check_finalizers(finalizers, (*template.path, "metadata", "finalizers"), problems)
         policy = nested_map(replicas, template.role).get("restartPolicy")
         if policy:
-            f.check_choice(problems, (*template.path[:-1], "restartPolicy"), policy, _RESTART_POLICIES)
+            problems.check_choice((*template.path[:-1], "restartPolicy"), policy, _RESTART_POLICIES)
 
 
 FIXED = (("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),)

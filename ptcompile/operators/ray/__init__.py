@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Additions, Install, Kind, KindContext, Operator
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ class RayKind(Kind):
 
         return expand(manifest)
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
         from ptcompile.operators.ray.admission import check_children
 
         check_children(manifest, context, problems)

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import controller_failure, webhook_rejection
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_errors as f
+from ptcompile.diagnostics import Edit, Fix, Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_string, nested_map
@@ -153,7 +154,7 @@ def _check_end(spec: Json) -> Iterator[Problem]:
         yield _failure((*_SPEC, "activeDeadlineSeconds"), text, "use 1 or more, or remove it")
 
 
-def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pods; KubeRay's volume of shared memory is added to them."""
     clean: Any = None
     for template in pod_templates(manifest):

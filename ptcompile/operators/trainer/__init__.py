@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Base,
     Conversion,
@@ -132,7 +133,7 @@ class TrainJob(Kind):
 
         return controller_errors(manifest, request)
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
         from ptcompile.operators.trainer.controller import check_train_job
 
         check_train_job(manifest, context, problems)
@@ -177,7 +178,7 @@ class TrainingRuntime(Kind):
 
         return validate_runtime(manifest, request)
 
-    def check_children(self, manifest: Json, context: ApiServer, problems: list[Problem]) -> None:
+    def check_children(self, manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
         from ptcompile.operators.trainer.controller import check_runtime
 
         check_runtime(manifest, context, problems)

@@ -15,7 +15,8 @@ from ptcompile.apiserver.validation.metadata import check_annotations, check_lab
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_node_selector, check_scheduling_gates, check_tolerations
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -110,7 +111,7 @@ def _name_help(name: str, names: Json | Sequence[str]) -> str:
     )
 
 
-def check_trainer(spec: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check `spec.trainer` and `spec.initializer`; each replaces parts of one container."""
     scope = PodContext({}, context, False, None, None, problems)
     trainer, path = nested_map(spec, "trainer"), ("spec", "trainer")
@@ -120,21 +121,21 @@ def check_trainer(spec: Json, context: ApiServer, problems: f.Problems) -> None:
         check_amounts(trainer["resourcesPerNode"], (*path, "resourcesPerNode"), problems, partial=True)
     image = trainer.get("image")
     if type(image) is str and image != image.strip():
-        f.invalid(
-            problems, (*path, "image"), image, "must not have leading or trailing whitespace", "remove the whitespace"
+        problems.invalid(
+            (*path, "image"), image, "must not have leading or trailing whitespace", "remove the whitespace"
         )
     for name, part in nested_map(spec, "initializer").items():
         if as_mapping(part).get("env"):
             check_env(part["env"], ("spec", "initializer", name, "env"), part, scope)
 
 
-def check_runtime_patches(patches: Any, path: Path, context: ApiServer, problems: f.Problems) -> None:
+def check_runtime_patches(patches: Any, path: Path, context: ApiServer, problems: FieldErrors) -> None:
     """Check `spec.runtimePatches`: partial pod templates per replicatedJob."""
-    for index, patch in f.indexed_mappings(patches):
+    for index, patch in indexed_mappings(patches):
         template = nested_map(patch, "trainingRuntimeSpec", "template")
         template_path = (*path, index, "trainingRuntimeSpec", "template")
         _check_metadata(template.get("metadata"), (*template_path, "metadata"), problems)
-        for number, job in f.indexed_mappings(nested_map(template, "spec").get("replicatedJobs")):
+        for number, job in indexed_mappings(nested_map(template, "spec").get("replicatedJobs")):
             job_path = (*template_path, "spec", "replicatedJobs", number, "template")
             child = nested_map(job, "template")
             _check_metadata(child.get("metadata"), (*job_path, "metadata"), problems)
@@ -143,30 +144,30 @@ def check_runtime_patches(patches: Any, path: Path, context: ApiServer, problems
             _check_pod(nested_map(pods, "spec"), (*job_path, "spec", "template", "spec"), context, problems)
 
 
-def _check_metadata(meta: Any, path: Path, problems: f.Problems) -> None:
+def _check_metadata(meta: Any, path: Path, problems: FieldErrors) -> None:
     if type(meta) is dict:
         check_labels(meta.get("labels"), (*path, "labels"), problems)
         check_annotations(meta.get("annotations"), (*path, "annotations"), problems)
 
 
-def _check_pod(spec: Json, path: Path, context: ApiServer, problems: f.Problems) -> None:
+def _check_pod(spec: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
     scope = PodContext(spec, context, False, None, None, problems)
     check_node_selector(spec.get("nodeSelector"), (*path, "nodeSelector"), scope)
     check_tolerations(spec.get("tolerations"), (*path, "tolerations"), scope)
     check_scheduling_gates(spec.get("schedulingGates"), (*path, "schedulingGates"), scope)
     account = spec.get("serviceAccountName")
-    f.check_optional_text(problems, (*path, "serviceAccountName"), account, names.why_not_dns_subdomain)
+    problems.check_optional_text((*path, "serviceAccountName"), account, names.why_not_dns_subdomain)
     for key in ("volumes", "containers", "initContainers"):
-        for index, item in f.indexed_mappings(spec.get(key)):
+        for index, item in indexed_mappings(spec.get(key)):
             name = item.get("name")
-            f.check_optional_text(problems, (*path, key, index, "name"), name, names.why_not_dns_label)
-            for number, entry in f.indexed_mappings(item.get("env")):
+            problems.check_optional_text((*path, key, index, "name"), name, names.why_not_dns_label)
+            for number, entry in indexed_mappings(item.get("env")):
                 variable = entry.get("name")
                 if type(variable) is str and variable and (why := why_not_env(variable, context)):
-                    f.invalid(problems, (*path, key, index, "env", number, "name"), variable, why)
+                    problems.invalid((*path, key, index, "env", number, "name"), variable, why)
 
 
-def check_train_job(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_train_job(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the fields that a TrainJob adds to its runtime's pods."""
     spec = nested_map(manifest, "spec")
     check_trainer(spec, context, problems)
@@ -177,7 +178,7 @@ _ADDED_VOLUMES = (("mpi", ("mpi-ssh-auth", "mpi-hostfile")), ("flux", ("flux-ins
 """Volumes that a policy's plugin adds to the pods, so a container may mount them (Trainer 2.3, mpi.go and flux.go)."""
 
 
-def check_runtime(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_runtime(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the JobSet of a runtime; with an mlPolicy Trainer sets its counts, and some policies add volumes."""
     spec = nested_map(manifest, "spec")
     jobs = nested_map(spec, "template", "spec")

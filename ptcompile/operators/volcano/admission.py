@@ -10,6 +10,7 @@ from ptcompile.apiserver.validation.pod import check_pod_spec
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
 from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.goflags import parse
@@ -105,7 +106,7 @@ def check_task_template(task: Json, path: Path, versions: Versions, established:
     if spec is not None and as_mapping(spec).get("containers") is not None:
         if not (established.pods and _is_valid_if_pod_is(task["template"])):
             context = ApiServer(versions.kubernetes, gates=versions.gates_of("kubernetes"))
-            problems: list[Problem] = []
+            problems = FieldErrors()
             check_pod_spec(spec, spec_path, context, problems, template=True)
             for problem in problems:
                 if problem.severity == "error" and not _is_allowed_by_volcano(problem):

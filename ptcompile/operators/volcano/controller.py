@@ -8,7 +8,8 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
-from ptcompile.diagnostics import Path, Problem, field_errors as f
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
@@ -118,11 +119,11 @@ def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Iterator[P
             yield child_rejection((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")
 
 
-def check_children(manifest: Json, context: ApiServer, problems: f.Problems) -> None:
+def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pod templates, and the claims that the controller creates for `spec.volumes`."""
     clean: Any = None
     for template in pod_templates(manifest):
         clean = check_template(template.template, template.path, context, problems, frozenset(), clean)
-    for index, volume in f.indexed_mappings(nested_map(manifest, "spec").get("volumes")):
+    for index, volume in indexed_mappings(nested_map(manifest, "spec").get("volumes")):
         if type(volume.get("volumeClaim")) is dict:
             check_claim_spec(volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), problems)

@@ -17,7 +17,8 @@ from ptcompile.apiserver.validation.values import (
     check_port_reference,
     is_equal,
 )
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path
+from ptcompile.diagnostics.field_errors import FieldErrors
 
 Json = dict[str, Any]
 
@@ -55,7 +56,7 @@ def test_is_equal(one: Any, other: Any, wanted: bool) -> None:
 )  # fmt: skip
 def test_amounts_and_percentages(value: Any, limited: bool, unlimited: bool) -> None:
     for limit, accepted in ((True, limited), (False, unlimited)):
-        problems: list[Problem] = []
+        problems = FieldErrors()
         check_amount_or_percent(value, ("a",), problems, limit_to_100=limit)
         assert (not problems) is accepted
     assert amount_of(value) == {101: 101, -1: -1, "100%": 100, "101%": 101}.get(value, 0)
@@ -181,7 +182,7 @@ def _ports(*ports: Json) -> Json:
     ],
 )
 def test_host_ports_are_used_once(containers: list[Json], fill: bool, keys: list[str]) -> None:
-    problems: list[Problem] = []
+    problems = FieldErrors()
     check_host_ports(containers, ("spec", "containers"), problems, fill)
     assert [problem.message.partition('"')[2].partition('"')[0] for problem in problems] == keys
 
@@ -191,7 +192,7 @@ def test_host_ports_are_used_once(containers: list[Json], fill: bool, keys: list
     [(80, True), ("http", True), (None, False), (0, False), (65536, False), ("80", False), ("a b", False), ("", False)],
 )
 def test_a_port_by_number_or_name(value: Any, valid: bool) -> None:
-    problems: list[Problem] = []
+    problems = FieldErrors()
     check_port_reference(problems, ("port",), value)
     assert (not problems) is valid
 

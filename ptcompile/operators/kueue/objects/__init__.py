@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ptcompile.diagnostics import field_errors as f
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.operators.kueue.objects import cluster_queue, flavor, quotas, workload
 from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 __all__ = ["default", "validate", "validate_update"]
 
-_VALIDATORS: dict[str, Callable[[Json, Versions, f.Problems], None]] = {
+_VALIDATORS: dict[str, Callable[[Json, Versions, FieldErrors], None]] = {
     "ClusterQueue": cluster_queue.check_cluster_queue,
     "Cohort": quotas.check_cohort,
     "ResourceFlavor": flavor.check_flavor,
     "Workload": workload.check_workload,
 }
-_UPDATE_VALIDATORS: dict[str, Callable[[Update, f.Problems], None]] = {
+_UPDATE_VALIDATORS: dict[str, Callable[[Update, FieldErrors], None]] = {
     "ClusterQueue": cluster_queue.check_cluster_queue_update,
     "ResourceFlavor": flavor.check_flavor_update,
     "Topology": flavor.check_topology_update,
@@ -43,7 +43,7 @@ def default(manifest: Json) -> Json:
 
 def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Yield the validating webhook's rejections of an object that `default` returned."""
-    problems: f.Problems = []
+    problems = FieldErrors()
     validator = _VALIDATORS.get(str(manifest.get("kind")))
     if validator is not None:
         validator(manifest, request.versions, problems)
@@ -52,7 +52,7 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
 
 def validate_update(update: Update) -> Iterator[Problem]:
     """Yield the validating webhook's rejections of the change, other than those of the new object."""
-    problems: f.Problems = []
+    problems = FieldErrors()
     validator = _UPDATE_VALIDATORS.get(str(update.new.get("kind")))
     if validator is not None:
         validator(update, problems)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ptcompile.apiserver.validation.metadata import check_selector
-from ptcompile.diagnostics import field_errors as f
+from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
 from ptcompile.operators.kueue.objects.quotas import QuotaRules, check_resource_groups, check_weight
 
@@ -26,7 +26,7 @@ _MAX_UNKNOWN_FLAVORS = 64
 """Maximum number of findings about unknown flavors; each lists all known ones."""
 
 
-def check_cluster_queue(manifest: Json, versions: Versions, problems: f.Problems) -> None:
+def check_cluster_queue(manifest: Json, versions: Versions, problems: FieldErrors) -> None:
     """Check a ClusterQueue at creation."""
     spec = nested_map(manifest, "spec")
     # v1beta1 calls it `cohort`
@@ -38,7 +38,7 @@ def check_cluster_queue(manifest: Json, versions: Versions, problems: f.Problems
     _check_flavors_of_checks(spec, problems)
 
 
-def _check_totals(spec: Json, problems: f.Problems) -> None:
+def _check_totals(spec: Json, problems: FieldErrors) -> None:
     groups, path = as_mappings(spec.get("resourceGroups")), ("spec", "resourceGroups")
     totals = {
         "flavors": sum(len(as_mappings(group.get("flavors"))) for group in groups),
@@ -47,16 +47,16 @@ def _check_totals(spec: Json, problems: f.Problems) -> None:
     for what, total in totals.items():
         if total > _MAX_FLAVORS:
             why = f"total number of {what} across all resourceGroups must be at most {_MAX_FLAVORS}, got {total}"
-            f.invalid(problems, path, total, why, "split the ClusterQueue")
+            problems.invalid(path, total, why, "split the ClusterQueue")
     for index, group in enumerate(groups):
         total = sum(len(as_mappings(flavor.get("resources"))) for flavor in as_mappings(group.get("flavors")))
         if total > _MAX_COMBINATIONS:
             limit = f"must be at most {_MAX_COMBINATIONS}, got {total}"
             why = f"number of flavor-resource combinations in a resourceGroup {limit}"
-            f.invalid(problems, (*path, index), total, why, "split the group")
+            problems.invalid((*path, index), total, why, "split the group")
 
 
-def _check_flavors_of_checks(spec: Json, problems: f.Problems) -> None:
+def _check_flavors_of_checks(spec: Json, problems: FieldErrors) -> None:
     """Check that admission checks name flavors of this ClusterQueue."""
     flavors = {
         str(flavor.get("name"))
@@ -68,16 +68,16 @@ def _check_flavors_of_checks(spec: Json, problems: f.Problems) -> None:
     checks = nested_map(spec, "admissionChecksStrategy").get("admissionChecks")
     unknown = (
         (("spec", "admissionChecksStrategy", "admissionChecks", index, "onFlavors", position), name)
-        for index, check in f.indexed_mappings(checks)
+        for index, check in indexed_mappings(checks)
         for position, name in enumerate(as_strings(check.get("onFlavors")))
         if name not in flavors
     )
     for path, name in islice(unknown, _MAX_UNKNOWN_FLAVORS):
-        f.unsupported(problems, path, name, flavors, "" if flavors else "add the flavor to resourceGroups")
+        problems.unsupported(path, name, flavors, "" if flavors else "add the flavor to resourceGroups")
 
 
-def check_cluster_queue_update(update: Update, problems: f.Problems) -> None:
+def check_cluster_queue_update(update: Update, problems: FieldErrors) -> None:
     """Check what may not change: the policy of concurrent admission."""
     path = ("spec", "concurrentAdmissionPolicy")
     if update.under(*path):
-        problems.append(f.immutable(path, nested_map(update.new, "spec").get(path[1])))
+        problems.append(immutable(path, nested_map(update.new, "spec").get(path[1])))

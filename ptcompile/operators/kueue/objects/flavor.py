@@ -7,7 +7,7 @@ Topology change above kubernetes.io/hostname.
 from __future__ import annotations
 
 from ptcompile.apiserver.validation.metadata import check_labels
-from ptcompile.diagnostics import field_errors as f
+from ptcompile.diagnostics.field_errors import RECREATE_HELP, FieldErrors, immutable, indexed_mappings
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
@@ -23,33 +23,33 @@ _IMMUTABLE_WITH_TOPOLOGY = ("nodeLabels", "tolerations")
 """Fields that the CRDs of 0.18 and 0.19 make immutable once there is a topologyName; later ones do not."""
 
 
-def check_flavor(manifest: Json, versions: Versions, problems: f.Problems) -> None:
+def check_flavor(manifest: Json, versions: Versions, problems: FieldErrors) -> None:
     """Check a ResourceFlavor at creation and on updates."""
     spec = nested_map(manifest, "spec")
     check_labels(spec.get("nodeLabels"), ("spec", "nodeLabels"), problems)
     _check_taints(spec.get("nodeTaints"), problems)
-    for index, toleration in f.indexed_mappings(spec.get("tolerations")):
+    for index, toleration in indexed_mappings(spec.get("tolerations")):
         key = toleration.get("key")
         if isinstance(key, str) and key and (why := names.why_not_qualified_name(key)):
-            f.invalid(problems, ("spec", "tolerations", index, "key"), key, why)
+            problems.invalid(("spec", "tolerations", index, "key"), key, why)
 
 
-def _check_taints(taints: Any, problems: f.Problems) -> None:
+def _check_taints(taints: Any, problems: FieldErrors) -> None:
     seen: set[tuple[str, str]] = set()
-    for index, taint in f.indexed_mappings(taints):
+    for index, taint in indexed_mappings(taints):
         path, key, value = ("spec", "nodeTaints", index), taint.get("key") or "", taint.get("value") or ""
         if isinstance(key, str) and (why := names.why_not_qualified_name(key)):
-            f.invalid(problems, (*path, "key"), key, why, "write the key of a node's taint")
+            problems.invalid((*path, "key"), key, why, "write the key of a node's taint")
         if isinstance(value, str) and (why := names.why_not_label_value(value)):
-            f.invalid(problems, (*path, "value"), value, why)
+            problems.invalid((*path, "value"), value, why)
         identity = str(key), str(taint.get("effect"))
         if identity in seen:
             help = "keep one of them: taints must be unique by key and effect"
-            f.duplicate(problems, path, f"{key}:{identity[1]}", help)
+            problems.duplicate(path, f"{key}:{identity[1]}", help)
         seen.add(identity)
 
 
-def check_flavor_update(update: Update, problems: f.Problems) -> None:
+def check_flavor_update(update: Update, problems: FieldErrors) -> None:
     """Check what may not change in a ResourceFlavor with a topology."""
     before, after = nested_map(update.old, "spec"), nested_map(update.new, "spec")
     if update.versions.kueue >= (0, 20) or before.get("topologyName") is None or not after:
@@ -57,11 +57,11 @@ def check_flavor_update(update: Update, problems: f.Problems) -> None:
     for field in _IMMUTABLE_WITH_TOPOLOGY:
         if update.under("spec", field):
             why = f"{field} are immutable when topologyName is set"
-            problems.append(f.immutable(("spec", field), None, f.RECREATE_HELP, why))
+            problems.append(immutable(("spec", field), None, RECREATE_HELP, why))
 
 
-def check_topology_update(update: Update, problems: f.Problems) -> None:
+def check_topology_update(update: Update, problems: FieldErrors) -> None:
     """Check that the levels stay the same."""
     before, after = (nested_map(manifest, "spec").get("levels") for manifest in (update.old, update.new))
     if update.versions.kueue < (0, 20) and before and after and update.under("spec", "levels"):
-        problems.append(f.immutable(("spec", "levels")))
+        problems.append(immutable(("spec", "levels")))

@@ -6,7 +6,7 @@ Source: Kueue 0.19, pkg/webhooks/clusterqueue_webhook.go, cohort_webhook.go and 
 from __future__ import annotations
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import field_errors as f
+from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.unstructured import Json, as_strings, nested_map
 
@@ -32,84 +32,86 @@ _SMALLEST_WEIGHT = 1
 """The heaviest weight that counts as 0, in billionths."""
 
 
-def check_resource_groups(spec: Json, rules: QuotaRules, problems: f.Problems) -> None:
+def check_resource_groups(spec: Json, rules: QuotaRules, problems: FieldErrors) -> None:
     """Check the resource groups of a spec: each resource and flavor belongs to one of them."""
     resources: set[str] = set()
     flavors: set[str] = set()
-    for index, group in f.indexed_mappings(spec.get("resourceGroups")):
+    for index, group in indexed_mappings(spec.get("resourceGroups")):
         path: Path = ("spec", "resourceGroups", index)
         covered = as_strings(group.get("coveredResources"))
         for position, name in enumerate(covered):
             resource_path = (*path, "coveredResources", position)
             if why := names.why_not_qualified_name(name):
-                f.invalid(problems, resource_path, name, why)
+                problems.invalid(resource_path, name, why)
             elif name in resources:
-                f.duplicate(problems, resource_path, name, "list each resource in one group")
+                problems.duplicate(resource_path, name, "list each resource in one group")
             resources.add(name)
-        for position, flavor in f.indexed_mappings(group.get("flavors")):
+        for position, flavor in indexed_mappings(group.get("flavors")):
             flavor_path = (*path, "flavors", position)
             _check_flavor_quotas(flavor, covered, rules, flavor_path, problems)
             flavor_name = flavor.get("name")
             if isinstance(flavor_name, str):
-                f.check_unseen(problems, (*flavor_path, "name"), flavor_name, flavors, "list each flavor in one group")
+                problems.check_unseen((*flavor_path, "name"), flavor_name, flavors, "list each flavor in one group")
 
 
-def _check_flavor_quotas(flavor: Json, covered: list[str], rules: QuotaRules, path: Path, problems: f.Problems) -> None:
-    for index, quota in f.indexed_mappings(flavor.get("resources")):
+def _check_flavor_quotas(
+    flavor: Json, covered: list[str], rules: QuotaRules, path: Path, problems: FieldErrors
+) -> None:
+    for index, quota in indexed_mappings(flavor.get("resources")):
         if index >= len(covered):
             return
         quota_path, name = (*path, "resources", index), quota.get("name")
         if isinstance(name, str) and name != covered[index]:
             why, help = "must match the name in coveredResources", f'write "{covered[index]}": the order is the same'
-            f.invalid(problems, (*quota_path, "name"), name, why, help)
+            problems.invalid((*quota_path, "name"), name, why, help)
         _check_not_negative(quota, "nominalQuota", quota_path, problems)
         for limit in ("borrowingLimit", "lendingLimit"):
             _check_limit(quota, limit, rules, quota_path, problems)
 
 
-def parse_amount(value: Any, path: Path, problems: f.Problems) -> quantity.Quantity | None:
+def parse_amount(value: Any, path: Path, problems: FieldErrors) -> quantity.Quantity | None:
     """Return an amount, or None with a problem if Go cannot decode the text: the CRD's pattern accepts `1e1.5`."""
     amount = quantity.parse(value)
     if amount is None and isinstance(value, str):
-        f.invalid(problems, path, value, quantity.why_not(value) or "", "write a quantity such as 2, 500m or 8Gi")
+        problems.invalid(path, value, quantity.why_not(value) or "", "write a quantity such as 2, 500m or 8Gi")
     return amount
 
 
-def _check_not_negative(quota: Json, field: str, path: Path, problems: f.Problems) -> None:
+def _check_not_negative(quota: Json, field: str, path: Path, problems: FieldErrors) -> None:
     amount = parse_amount(quota.get(field), (*path, field), problems)
     if amount is not None and amount.nano < 0:
-        f.invalid(problems, (*path, field), str(amount), _NOT_NEGATIVE, "use 0 or more")
+        problems.invalid((*path, field), str(amount), _NOT_NEGATIVE, "use 0 or more")
 
 
-def _check_limit(quota: Json, field: str, rules: QuotaRules, path: Path, problems: f.Problems) -> None:
+def _check_limit(quota: Json, field: str, rules: QuotaRules, path: Path, problems: FieldErrors) -> None:
     limit = parse_amount(quota.get(field), (*path, field), problems)
     if limit is None:
         return
     if not rules.has_parent:
         why = f"must be nil when {rules.parent} is empty"
         help = f"set spec.{rules.parent_field}, or remove `{field}`: there is nothing to share with"
-        f.invalid(problems, (*path, field), str(limit), why, help)
+        problems.invalid((*path, field), str(limit), why, help)
     elif limit.nano < 0:
-        f.invalid(problems, (*path, field), str(limit), _NOT_NEGATIVE, "use 0 or more")
+        problems.invalid((*path, field), str(limit), _NOT_NEGATIVE, "use 0 or more")
     elif field == "lendingLimit" and rules.lends_at_most_nominal:
         nominal = quantity.parse(quota.get("nominalQuota"))
         if nominal is not None and limit > nominal:
             why, help = "must be less than or equal to the nominalQuota", f"use {nominal} or less"
-            f.invalid(problems, (*path, field), str(limit), why, help)
+            problems.invalid((*path, field), str(limit), why, help)
 
 
-def check_weight(spec: Json, problems: f.Problems) -> None:
+def check_weight(spec: Json, problems: FieldErrors) -> None:
     """Check `spec.fairSharing.weight`. The webhook names the mapping instead of the weight."""
     path = ("spec", "fairSharing", "weight")
     weight = parse_amount(nested_map(spec, "fairSharing").get("weight"), path, problems)
     if weight is not None and weight.nano < 0:
-        f.invalid(problems, path, str(weight), _NOT_NEGATIVE, "use 0 or more", field="spec.fairSharing")
+        problems.invalid(path, str(weight), _NOT_NEGATIVE, "use 0 or more", field="spec.fairSharing")
     elif weight is not None and 0 < weight.nano <= _SMALLEST_WEIGHT:
         why = "When not 0, weight must be > 10e-9"
-        f.invalid(problems, path, str(weight), why, "use 0, or a larger weight", field="spec.fairSharing")
+        problems.invalid(path, str(weight), why, "use 0, or a larger weight", field="spec.fairSharing")
 
 
-def check_cohort(manifest: Json, versions: Versions, problems: f.Problems) -> None:
+def check_cohort(manifest: Json, versions: Versions, problems: FieldErrors) -> None:
     """Check a Cohort at creation and on updates."""
     spec = nested_map(manifest, "spec")
     rules = QuotaRules("parent", "parentName", bool(spec.get("parentName")), lends_at_most_nominal=False)

@@ -7,7 +7,7 @@ server drops the status of what a user applies.
 from __future__ import annotations
 
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
-from ptcompile.diagnostics import field_errors as f
+from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings, key_path
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, nested_map, string_map
 from ptcompile.operators.kueue.gates import check_gates, check_gates_update
 from ptcompile.operators.kueue.objects.quotas import parse_amount
@@ -29,21 +29,21 @@ _MOST_POD_SETS: dict[Version, int] = {(0, 19): 18, (0, 18): 10, (0, 0): 8}
 _ELASTIC = f"{PREFIX}elastic-job"
 
 
-def check_workload(manifest: Json, versions: Versions, problems: f.Problems) -> None:
+def check_workload(manifest: Json, versions: Versions, problems: FieldErrors) -> None:
     """Check a Workload at creation and on updates."""
     pod_sets = nested_map(manifest, "spec").get("podSets")
     counted = 0
-    for index, pod_set in f.indexed_mappings(pod_sets):
+    for index, pod_set in indexed_mappings(pod_sets):
         _check_pod_set(pod_set, (*_POD_SETS, index), problems)
         counted += pod_set.get("minCount") is not None
     if counted > 1:
-        f.invalid(problems, _POD_SETS, counted, "at most one podSet can use minCount", "keep one minCount")
+        problems.invalid(_POD_SETS, counted, "at most one podSet can use minCount", "keep one minCount")
     elif counted and _is_elastic(manifest):
         why = "partial admission and elastic job cannot be used together"
-        f.invalid(problems, _POD_SETS, counted, why, f"remove minCount, or the annotation {_ELASTIC}")
+        problems.invalid(_POD_SETS, counted, why, f"remove minCount, or the annotation {_ELASTIC}")
     most = next(limit for since, limit in _MOST_POD_SETS.items() if versions.kueue >= since)
     if isinstance(pod_sets, list) and len(pod_sets) > most:
-        f.too_many(problems, _POD_SETS, len(pod_sets), most, f"keep at most {most}, or split the job")
+        problems.too_many(_POD_SETS, len(pod_sets), most, f"keep at most {most}, or split the job")
     if versions.kueue >= (0, 19):
         check_gates(manifest, problems)
 
@@ -52,7 +52,7 @@ def _is_elastic(manifest: Json) -> bool:
     return string_map(nested_map(manifest, "metadata").get("annotations")).get(_ELASTIC) == "true"
 
 
-def _check_pod_set(pod_set: Json, path: Path, problems: f.Problems) -> None:
+def _check_pod_set(pod_set: Json, path: Path, problems: FieldErrors) -> None:
     template, template_path = nested_map(pod_set, "template"), (*path, "template")
     metadata, metadata_path = nested_map(template, "metadata"), (*template_path, "metadata")
     check_labels(metadata.get("labels"), (*metadata_path, "labels"), problems)
@@ -67,43 +67,43 @@ def _resources_of(spec: Json, path: Path) -> Iterator[tuple[Json, Path]]:
     """Yield the resources of a pod and of its containers, with their paths."""
     yield nested_map(spec, "resources"), (*path, "resources")
     for kind in ("initContainers", "containers"):
-        for index, container in f.indexed_mappings(spec.get(kind)):
+        for index, container in indexed_mappings(spec.get(kind)):
             yield nested_map(container, "resources"), (*path, kind, index, "resources")
 
 
-def _check_amounts(amounts: Any, path: Path, problems: f.Problems) -> None:
+def _check_amounts(amounts: Any, path: Path, problems: FieldErrors) -> None:
     for name, value in as_mapping(amounts).items():
         amount_path = (*path, name)
         if name == "pods":
             why, help = "the key is reserved for internal kueue use", "remove it: Kueue counts the pods itself"
-            f.invalid(problems, amount_path, name, why, help, field=f.key_path(amount_path))
+            problems.invalid(amount_path, name, why, help, field=key_path(amount_path))
         amount = parse_amount(value, amount_path, problems)
         if amount is not None and amount.nano < 0:
             why = "must be greater than or equal to 0"
-            f.invalid(problems, amount_path, str(amount), why, "use 0 or more", field=f.key_path(amount_path))
+            problems.invalid(amount_path, str(amount), why, "use 0 or more", field=key_path(amount_path))
 
 
-def _check_slices(request: Json, path: Path, problems: f.Problems) -> None:
+def _check_slices(request: Json, path: Path, problems: FieldErrors) -> None:
     """Check that a slice has both a topology and a size."""
     topology, size = request.get("podSetSliceRequiredTopology"), request.get("podSetSliceSize")
     size_path = (*path, "podSetSliceSize")
     if topology is None and size is not None:
         why = "may not be set when podSetSliceRequiredTopology is not specified"
-        f.forbidden(problems, size_path, why, "set podSetSliceRequiredTopology, or remove the size")
+        problems.forbidden(size_path, why, "set podSetSliceRequiredTopology, or remove the size")
     elif topology is not None and size is None:
         why = "must be set when podSetSliceRequiredTopology is specified"
-        f.required(problems, size_path, why, "set how many pods a slice has")
+        problems.required(size_path, why, "set how many pods a slice has")
     elif isinstance(size, int) and size <= 0:
-        f.invalid(problems, size_path, size, "must be greater than 0", "set how many pods a slice has")
+        problems.invalid(size_path, size, "must be greater than 0", "set how many pods a slice has")
 
 
-def check_workload_update(update: Update, problems: f.Problems) -> None:
+def check_workload_update(update: Update, problems: FieldErrors) -> None:
     """Check what may not change: the pod sets of a Workload with reserved quota, and its gates. The last pod set stays:
     an emptied list is refused by the CRD, except in a server-side apply, which removes the list.
     """
     before, after = (as_mappings(nested_map(manifest, "spec").get("podSets")) for manifest in (update.old, update.new))
     if before and not after:
-        f.invalid(problems, _POD_SETS, 0, "should have at least 1 items", "keep a pod set, or delete the Workload")
+        problems.invalid(_POD_SETS, 0, "should have at least 1 items", "keep a pod set, or delete the Workload")
     elif _has_reservation(update.old):
         _check_pod_sets_update(update, before, after, problems)
     if update.versions.kueue >= (0, 19):
@@ -117,10 +117,12 @@ def _has_reservation(manifest: Json) -> bool:
     )
 
 
-def _check_pod_sets_update(update: Update, before: Sequence[Json], after: Sequence[Json], problems: f.Problems) -> None:
+def _check_pod_sets_update(
+    update: Update, before: Sequence[Json], after: Sequence[Json], problems: FieldErrors
+) -> None:
     help = "wait for the Workload to lose its quota, or delete it"
     if len(before) != len(after):
-        problems.append(f.immutable(_POD_SETS, None, help))
+        problems.append(immutable(_POD_SETS, None, help))
         return
     changed = {
         index
@@ -128,7 +130,7 @@ def _check_pod_sets_update(update: Update, before: Sequence[Json], after: Sequen
         if (index := _index(path)) < len(after)
         and not (path[3:] == ("count",) and _is_lowered(before[index].get("count"), after[index].get("count")))
     }
-    problems += [f.immutable((*_POD_SETS, index), None, help) for index in sorted(changed)]
+    problems += [immutable((*_POD_SETS, index), None, help) for index in sorted(changed)]
 
 
 def _index(path: tuple[str, ...]) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from ptcompile.apiserver.structure.violations import type_name
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, problem_at
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map, string_map
@@ -136,7 +137,7 @@ def has_gates(versions: Versions) -> bool:
 
 def check_gates(manifest: Json, versions: Versions) -> Iterator[Problem]:
     """Check the gates of a new object."""
-    problems: list[Problem] = []
+    problems = FieldErrors()
     if has_gates(versions):
         gates.check_gates(manifest, problems)
     yield from (problem._replace(name="refused-queue-label", authority="kueue") for problem in problems)

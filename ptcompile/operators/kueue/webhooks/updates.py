@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Path, Problem, deduplicate
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, kind_of, namespace_of, nested_map
@@ -154,7 +155,7 @@ def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool
 
 def _check_gates_change(old: Json, new: Json, versions: Versions) -> Iterator[Problem]:
     """Check that gates are only removed, and those that remain."""
-    problems: list[Problem] = []
+    problems = FieldErrors()
     if has_gates(versions):
         check_gates_update(old, new, problems)
     yield from (problem._replace(name="webhook-refusal", authority="kueue") for problem in problems)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.objects.flavor import check_flavor_update, check_topology_update
@@ -75,7 +75,7 @@ def test_levels(before: tuple[str, ...], after: tuple[str, ...], is_valid: bool,
 
 @pytest.mark.parametrize(("release", "fixed"), [(18, True), (19, True), (20, False)])
 def test_later_releases_change_levels(release: int, fixed: bool) -> None:
-    problems: list[Problem] = []
+    problems = FieldErrors()
     touched = (("spec", "levels", "0", "nodeLabel"),)
     update = Update(topology("a", HOST), topology("b", HOST), Versions(kueue=(0, release)), touched)
     check_topology_update(update, problems)
@@ -94,7 +94,7 @@ def test_later_releases_change_levels(release: int, fixed: bool) -> None:
 def test_a_flavor_with_a_topology_is_immutable_until_0_20(
     release: tuple[int, int], topology_name: str | None, touched: str, count: int
 ) -> None:
-    problems: list[Problem] = []
+    problems = FieldErrors()
     flavor = kueue_object("ResourceFlavor", {"topologyName": topology_name, "nodeLabels": {"a": "b"}})
     check_flavor_update(Update(flavor, flavor, Versions(kueue=release), (("spec", touched),)), problems)
     assert len(problems) == count
