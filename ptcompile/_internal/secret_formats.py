@@ -124,7 +124,8 @@ def mask_formats(text: str) -> str:
     """Return a text with every secret that has a known format replaced by `MASK`."""
     if not has_secret_format(text):
         return text
-    pieces, done = [], 0
+    pieces = []
+    done = 0
     for start, end in sorted(format_intervals(text)):
         if end > done:
             pieces += [text[done:start], MASK]

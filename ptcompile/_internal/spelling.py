@@ -27,7 +27,8 @@ def distance(a: str, b: str, most: int) -> int:
     """Return how many letters must be added, dropped, changed or swapped with the next; any number above `most` if
     more.
     """
-    before, row = [0] * (len(b) + 1), list(range(len(b) + 1))
+    before = [0] * (len(b) + 1)
+    row = list(range(len(b) + 1))
     for i, letter in enumerate(a, 1):
         previous, row, oldest = row, [i], before
         for j, other_letter in enumerate(b, 1):

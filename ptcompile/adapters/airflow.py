@@ -47,10 +47,14 @@ class PtcompileOperator(BaseOperator):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.spec, self.target, self.cluster = spec, target, cluster
-        self.namespace, self.run_name = namespace, run_name
+        self.spec = spec
+        self.target = target
+        self.cluster = cluster
+        self.namespace = namespace
+        self.run_name = run_name
         self.kubernetes_conn_id = kubernetes_conn_id
-        self.deferrable, self.poll_interval = deferrable, poll_interval
+        self.deferrable = deferrable
+        self.poll_interval = poll_interval
         self._job: ptcompile.Reference | None = None
 
     def execute(self, context: Any) -> None:
@@ -117,7 +121,8 @@ class PtcompileTrigger(BaseTrigger):
     ) -> None:  # fmt: skip
         super().__init__()
         self.job = {"target": target, "namespace": namespace, "name": name}
-        self.kubernetes_conn_id, self.poll_interval = kubernetes_conn_id, poll_interval
+        self.kubernetes_conn_id = kubernetes_conn_id
+        self.poll_interval = poll_interval
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return the arguments as plain data for Airflow's database."""

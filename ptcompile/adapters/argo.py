@@ -22,7 +22,8 @@ def templates(result: Result, *, owned: bool = True) -> list[Json]:
     """
     from ptcompile.source.emitter import emit_all
 
-    handle, manifests = result.handle, result.unwrap()
+    handle = result.handle
+    manifests = result.unwrap()
     out: list[Json] = []
     for reference, manifest in zip(handle.objects, manifests, strict=True):
         text = emit_all([manifest])

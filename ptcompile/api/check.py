@@ -77,7 +77,8 @@ def orphans(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
 
 def _patch(path: str, before: str | None, after: str | None) -> str:
     """Return a unified diff. If either side contains a secret, both are shown with secrets masked."""
-    texts, note = (before or "", after or ""), ""
+    texts = (before or "", after or "")
+    note = ""
     manifests = [None if text is None else _read_objects(text) for text in (before, after)]
     if before is not None and manifests[0] is None:
         return (

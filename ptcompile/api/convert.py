@@ -263,7 +263,8 @@ def _convert_spec(
     spec: Json, imported: ImportedSpec, request: _Request, before: Result, old_world: World
 ) -> tuple[Result, World, list[Diagnostic]]:
     """Return the spec's manifests for the target with their world, and all findings of the conversion."""
-    filename, lossy = request.filename, request.lossy
+    filename = request.filename
+    lossy = request.lossy
     queueing = queueing_of(old_world.jobs[0]) if old_world.jobs else Queueing()
     problems = list(_setting_problems(imported, request, old_world))
     if not is_admitted(queueing.system, request.target):
@@ -395,7 +396,8 @@ def _changed_settings(facts: Sequence[Fact]) -> Iterator[Problem]:
     """Yield a warning for each setting of the pods that the other operator writes differently, such as their QoS."""
     for fact in facts:
         if fact.what != _ENDING:
-            old, new = fact.before or "nothing", fact.after or "nothing"
+            old = fact.before or "nothing"
+            new = fact.after or "nothing"
             yield _problem(f"{fact.subject}: {fact.what} changes from {old} to {new}", "warning")
 
 

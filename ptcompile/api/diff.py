@@ -146,7 +146,8 @@ def _unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
 
 def _definitions_of(first: Inputs, second: Inputs) -> Definitions | None:
     """Return the kinds that either side defines."""
-    old, new = first.definitions, second.definitions
+    old = first.definitions
+    new = second.definitions
     if old is None or new is None:
         return new or old
     return new._replace(kinds={**old.kinds, **new.kinds})

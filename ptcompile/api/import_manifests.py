@@ -199,7 +199,8 @@ def _import_all(
         rejections = _rejections(item.manifest, stream, profile, inputs.definitions)
         diagnostics += [_to_diagnostic(problem, item) for problem in rejections]
         accepted += [] if rejections else [dict(item.manifest)]
-    related, decoded = Objects(accepted), Objects(map(without_nulls, accepted))
+    related = Objects(accepted)
+    decoded = Objects(map(without_nulls, accepted))
 
     for item in auxiliary:
         if kind_of(item.manifest)[1] in _UNSUPPORTED_JOBS:
@@ -271,7 +272,8 @@ def _import_one(
         return None, problems
     problems += [draft.placeholder_warning(image, path) for image, path in images.items()]
     as_written = {substitute: image for image, substitute in stand_ins.items()}
-    origin, proof = f"{kind_of(manifest)[1]}/{object_name(manifest)}", best.proof
+    origin = f"{kind_of(manifest)[1]}/{object_name(manifest)}"
+    proof = best.proof
     spec = draft.replace_images(best.spec, as_written)
     imported = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
     portable = draft.replace_images(inline_runtime(best.spec, manifest, related, profile), as_written)
@@ -319,7 +321,8 @@ def _spec_problem(name: str, message: str, severity: Any = "error") -> Problem:
 
 def _unsupported_kind(manifest: Mapping[str, Any]) -> Problem:
     kind = kind_of(manifest)[1]
-    message, help = f"{kind}: no target writes this kind", "keep the manifest as it is"
+    message = f"{kind}: no target writes this kind"
+    help = "keep the manifest as it is"
     if kind == "MPIJob":
         workers = nested_map(manifest, "spec", "mpiReplicaSpecs", "Worker")
         launcher = "deepspeed" if "deepspeed" in str(manifest.get("spec")) else "mpirun"

@@ -174,7 +174,8 @@ def _has_key(manifest: Json, mark: str) -> bool:
 
 
 def _kind_of(manifest: Json) -> GroupVersionKind | None:
-    version, kind = manifest.get("apiVersion"), manifest.get("kind")
+    version = manifest.get("apiVersion")
+    kind = manifest.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str):
         return None
     return version, kind
@@ -225,7 +226,8 @@ def _operator_kind_problems(
     from ptcompile.apiserver.validation import metadata_problems
     from ptcompile.apiserver.validation.templates import template_problems
 
-    operator_kind, operator = kind_named(kind), OPERATOR_KINDS[kind][0]
+    operator_kind = kind_named(kind)
+    operator = OPERATOR_KINDS[kind][0]
     release = operator.release_in(releases)
     installed = Release(operator.release, release, operator.release in releases.declared)
     checks_webhooks = webhooks and operator_kind.rejects

@@ -97,7 +97,8 @@ def matches(pattern: str, text: str) -> bool:
 
 def unmatchable_patterns(schema: Any) -> list[str]:
     """Return the distinct patterns of a schema that cannot be matched."""
-    pending, unmatchable = [schema], dict[str, None]()
+    pending = [schema]
+    unmatchable = dict[str, None]()
     while pending:
         node = pending.pop()
         if isinstance(node, Mapping):

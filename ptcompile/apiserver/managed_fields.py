@@ -167,7 +167,8 @@ def _kept_parts(
     """Yield the name and the value of each part that stays. `parts` have their key in the trees, a name and a value."""
     for part, name, inner in parts:
         if part in in_file or not _is_member(own, part) or _is_member(others, part):
-            own_inner, others_inner = nested_map(own, part), nested_map(others, part)
+            own_inner = nested_map(own, part)
+            others_inner = nested_map(others, part)
             yield name, without_removed(inner, own_inner, others_inner, in_file.get(part))
 
 

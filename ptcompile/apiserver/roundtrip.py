@@ -49,7 +49,8 @@ def as_go_writes(value: Any, shape: Any) -> Any:
         return value
     changed: dict[str, Any] | None = None
     for key in value if len(value) < len(shape) else shape:
-        old, inner = value.get(key), shape.get(key)
+        old = value.get(key)
+        inner = shape.get(key)
         if type(old) is str or old is None or not inner or key == ZERO:
             continue
         new = as_go_writes(old, inner)

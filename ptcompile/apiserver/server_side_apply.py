@@ -32,7 +32,8 @@ def merge_by_schema(
     """Return `new` as it is stored, or `REMOVED`, and append the paths of the remaining nulls to `nulls`."""
     if schema.get("x-decoded"):
         return new
-    default, nullable = "default" in schema, schema.get("nullable")
+    default = "default" in schema
+    nullable = schema.get("nullable")
     while "$ref" in schema:
         document, name = resolve(document, schema["$ref"])
         schema = load(document)["$defs"][name]
@@ -60,7 +61,8 @@ def merge_by_schema(
 def _merge_mapping(
     schema: Schema, document: str, old: Any, new: Json, path: tuple[str | int, ...], nulls: NullPaths
 ) -> Any:
-    properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+    properties = schema.get("properties", {})
+    additional = schema.get("additionalProperties")
     before = old if isinstance(old, Mapping) else {}
     merged = {}
     for key, value in new.items():

@@ -222,7 +222,8 @@ def write(filename: str, diagnostics: Sequence[Diagnostic], read_files: Iterable
         notes = matched.get(index, finding)
         entries.append(finding._replace(reason=notes.reason, owner=notes.owner, expires=notes.expires))
     files.write_files({filename: "\n".join([_HEAD, *map(_to_toml, sorted(entries, key=_order))])})
-    new, removed = len(findings) - len(matched), len(old) - len(used) - len(untouched)
+    new = len(findings) - len(matched)
+    removed = len(old) - len(used) - len(untouched)
     return f"{len(entries)} finding{'' if len(entries) == 1 else 's'} in {filename}: {new} new, {removed} removed"
 
 

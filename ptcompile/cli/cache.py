@@ -112,7 +112,8 @@ _MAX_ENTRY_BYTES = 16 * 1024 * 1024
 """Size limit of one entry; larger ones are not stored."""
 _STALE_SECONDS = 3600
 """Age at which a temporary file is certainly abandoned, and at which an entry's last use is recorded again."""
-_SUFFIX, _TEMPORARY = ".entry", ".tmp"
+_SUFFIX = ".entry"
+_TEMPORARY = ".tmp"
 
 
 def default_folder() -> str | None:
@@ -134,7 +135,9 @@ class ResultCache:
     """
 
     def __init__(self, folder: str, settings: str, key: Callable[[InputFile], str]) -> None:
-        self._folder, self._settings, self._key = folder, settings, key
+        self._folder = folder
+        self._settings = settings
+        self._key = key
         self._entries: dict[str, dict[str, Any]] = {}
         """For each folder of input files: key and result by file name."""
         self._changed: set[str] = set()
@@ -217,7 +220,8 @@ def _write_entries(path: str, entries: Mapping[str, Any]) -> None:
 
 def _limit_size(folder: str) -> None:
     """Remove the least recently used entries above the size limit, and temporary files that killed runs left."""
-    now, total = time.time(), 0
+    now = time.time()
+    total = 0
     for used, size, path in sorted(_cache_files(folder), reverse=True):
         total += size
         if total > MAX_BYTES or (path.endswith(_TEMPORARY) and now - used > _STALE_SECONDS):

@@ -84,7 +84,8 @@ def unmatched_patterns(config: Config, inputs: Iterable[str], visited: Iterable[
         relative = (os.path.relpath(path, config.folder) + os.sep * path.endswith(os.sep) for path in paths)
         return [path for path in relative if not path.startswith(outside)]
 
-    files_read, paths_visited = inside(inputs), inside(visited)
+    files_read = inside(inputs)
+    paths_visited = inside(visited)
     for key, table in per_file:
         for pattern, _ in table:
             if not any(matches(pattern, path) for path in files_read):

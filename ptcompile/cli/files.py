@@ -133,7 +133,8 @@ def _expand_all(
     cannot be read and, if `require_match`, for each path without files.
     """
     for path in paths:
-        matched, problems = False, len(unreadable)
+        matched = False
+        problems = len(unreadable)
         for file in _expand(path, exclude, unreadable):
             matched = True
             yield file

@@ -53,7 +53,8 @@ class _Line(NamedTuple):
 def matcher(lines: Iterable[bytes]) -> Matcher:
     """Return a matcher for the lines of a file. As in git, the last matching line decides."""
     parsed = [line for text in lines if (line := _parse_line(text)) is not None]
-    by_name, by_path = _last_match(parsed, by_name=True), _last_match(parsed, by_name=False)
+    by_name = _last_match(parsed, by_name=True)
+    by_path = _last_match(parsed, by_name=False)
 
     def verdict(path: bytes, is_folder: bool) -> bool | None:
         end = _FOLDER if is_folder else b""
@@ -144,7 +145,10 @@ def _trim_spaces(line: bytes) -> bytes:
     return kept + b" " if backslashes % 2 and len(kept) < len(line) else kept
 
 
-_STAR, _REST, _FOLDERS, _SOME_FOLDERS = b"*", b"**", b"**/", b"**\\/"
+_STAR = b"*"
+_REST = b"**"
+_FOLDERS = b"**/"
+_SOME_FOLDERS = b"**\\/"
 """The wildcards among the parts of a pattern; all other parts are regular expressions for one byte."""
 
 
@@ -159,7 +163,8 @@ def _split_pattern(text: bytes, by_name: bool) -> list[bytes] | None:
         if char == b"*":
             part, pos = _read_stars(text, pos, by_name)
         elif char == b"?":
-            part, pos = _CHAR, pos + 1
+            part = _CHAR
+            pos = pos + 1
         elif char == b"[":
             bracket = _read_bracket(text, pos + 1)
             if bracket is None:
@@ -169,7 +174,8 @@ def _split_pattern(text: bytes, by_name: bool) -> list[bytes] | None:
             pos += char == b"\\"
             if pos == len(text):
                 return None
-            part, pos = re.escape(text[pos : pos + 1]), pos + 1
+            part = re.escape(text[pos : pos + 1])
+            pos = pos + 1
         parts.append(part)
     return parts
 
@@ -233,7 +239,8 @@ def _read_bracket(text: bytes, pos: int) -> tuple[bytes, int] | None:
     negated = text[pos : pos + 1] in (b"!", b"^")
     pos += negated
     members: set[int] = set()
-    first, before = pos, 0
+    first = pos
+    before = 0
     while pos == first or text[pos : pos + 1] != b"]":
         step = _read_member(text, pos, before, members)
         if step is None:

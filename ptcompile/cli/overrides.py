@@ -99,7 +99,8 @@ def point_at_options(diagnostics: Iterable[Diagnostic], options: argparse.Namesp
 
 def _span(diagnostic: Diagnostic, option: Set, line: int) -> Span:
     """Return the span of the value, of part of it, or of the path if that is wrong."""
-    depth, width = len(option.path), len(option.text)
+    depth = len(option.path)
+    width = len(option.text)
     if len(diagnostic.path) < depth or (len(diagnostic.path) == depth and diagnostic.name == "spec-unknown-field"):
         return Span(line, 1, line, option.start)
     part = (

@@ -112,7 +112,8 @@ class _Pool:
 
     def __init__(self, work: Callable[[Any], Any], items: Sequence[Any], jobs: int, forks: bool) -> None:
         self._processes: dict[Connection[Any, Any], _Process] = {}
-        self._items, self._forks = items, forks
+        self._items = items
+        self._forks = forks
         try:
             with _block_interrupts(forks):
                 self._start(work, jobs, forks)

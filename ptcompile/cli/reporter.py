@@ -117,12 +117,14 @@ class Reporter:
         if output_file is not None or groupings:
             self._format = self._format or "full"
         self._extensions = extensions
-        self._fail_on, self._exit_zero = fail_on, exit_zero
+        self._fail_on = fail_on
+        self._exit_zero = exit_zero
         self._output_file = output_file
         """The file for the report that would be printed."""
         self._groupings = groupings
         """What statistics are grouped by; if any, they are printed instead of the findings."""
-        self._baseline, self._active_codes = baseline, active_codes
+        self._baseline = baseline
+        self._active_codes = active_codes
         self._known = 0
         """Number of findings that the baseline covers."""
         self.ignored = 0
@@ -359,7 +361,8 @@ class Reporter:
     def _code_help(self) -> str:
         """Return where the reported codes are explained: offline, and on the site."""
         codes = {d.code for d in self._diagnostics}
-        code, address = "CODE", f"{SITE}codes/"
+        code = "CODE"
+        address = f"{SITE}codes/"
         if len(codes) == 1:
             (code,) = codes
             address = page_address(code)

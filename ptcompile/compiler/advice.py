@@ -60,7 +60,9 @@ def rule_findings(
     """
     from ptcompile import linter
 
-    manifests, versions, trace = compiled.manifests, cluster.versions(), compiled.trace
+    manifests = compiled.manifests
+    versions = cluster.versions()
+    trace = compiled.trace
     if trace is None:
         return
     stream = linter.Stream(manifests, versions, frameworks=cluster.spec.queue_frameworks)

@@ -174,7 +174,9 @@ def _patch_path(trace: Trace, manifest: int, path: Path) -> Path | None:
 
 
 SPEC: Path = ("spec",)
-TARGET, SERVER, ADMISSION = "target", "server", "admission"
+TARGET = "target"
+SERVER = "server"
+ADMISSION = "admission"
 
 
 class PlacedProblem(NamedTuple):
@@ -245,7 +247,8 @@ def _distinct_problems(
 
 def _locate_problem(finding: PlacedProblem, data: Json, trace: Callable[[], Trace] | None) -> tuple[Problem, bool]:
     """Return a problem at its document path, and whether it is about a manifest value that a spec line sets."""
-    problem, owner = finding.problem, finding.owner
+    problem = finding.problem
+    owner = finding.owner
     if owner is None or trace is None:
         return to_source_field(problem, data) if finding.stage == TARGET else problem, False
     if isinstance(owner, str):
@@ -294,7 +297,8 @@ _REDUCERS: dict[str, Callable[[list[Problem], Json], Iterator[Problem]]] = {
 
 def restore_generate_name(problems: list[Problem], spec: Spec) -> list[Problem]:
     """Return the problems with generateName instead of its placeholder name."""
-    prefix, placeholder = spec.metadata.generate_name, spec.metadata.name
+    prefix = spec.metadata.generate_name
+    placeholder = spec.metadata.name
     if prefix is None:
         return problems
     suffix = placeholder.removeprefix(prefix)

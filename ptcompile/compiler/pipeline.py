@@ -55,7 +55,9 @@ def compile_document(
     parts, findings = read(data, cluster, target, extensions)
     if parts is None:
         return Compiled((), tuple(blocking(locate_stages(findings, data))))
-    spec, is_valid, built = parts.spec, len(findings) == 1, None
+    spec = parts.spec
+    is_valid = len(findings) == 1
+    built = None
     job = lower(spec, cluster, parts)
     context = Context(cluster, choose_target(target or spec.spec.target, job, cluster, extensions))
     try:

@@ -124,7 +124,8 @@ def _gate_problems(profile: ClusterProfile) -> Iterator[Problem]:
     versions = profile.versions()
     titles = {operator.release: operator.title for operator in OPERATORS if operator.title}
     for software, gate, value in versions.gates:
-        path, release = ("spec", "featureGates", software, gate), getattr(versions, software)
+        path = ("spec", "featureGates", software, gate)
+        release = getattr(versions, software)
         named = f"{titles.get(software, 'Kubernetes')} {release[0]}.{release[1]}"
         stage = stage_in(software, gate, release)
         if stage is None and not is_group(gate):

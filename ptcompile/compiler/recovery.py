@@ -84,7 +84,8 @@ def independent_errors(
 
 def _path_exists(data: Mapping[str, Any], problem: Problem) -> bool:
     """Return whether the document has the problem's path, or the parent of a missing field."""
-    holder, key = get(data, problem.path[:-1]), problem.path[-1] if problem.path else ""
+    holder = get(data, problem.path[:-1])
+    key = problem.path[-1] if problem.path else ""
     if problem.name in _ABSENT:
         return holder is not None
     return key in (range(len(holder)) if isinstance(holder, list) else holder or ())
@@ -92,7 +93,8 @@ def _path_exists(data: Mapping[str, Any], problem: Problem) -> bool:
 
 def without_mistakes(data: Mapping[str, Any], mistakes: Iterable[Problem]) -> tuple[dict[str, Any] | None, set[str]]:
     """Return a copy without the mistakes, or None if nothing remains, and the removed keys."""
-    remaining, removed = _copy(data, {}), set[str]()
+    remaining = _copy(data, {})
+    removed = set[str]()
     for mistake in mistakes:
         if mistake.fix is not None and all(_apply_edit(remaining, edit) for edit in mistake.fix.edits):
             continue
@@ -131,7 +133,8 @@ def _remove_value(data: dict[str, Any], path: Path, removed: set[str]) -> bool:
 
 def _apply_edit(data: dict[str, Any], edit: Edit) -> bool:
     """Apply an edit of a fix. Return False for edits that are left to `_remove_value`."""
-    holder, key = get(data, edit.path[:-1]), edit.path[-1] if edit.path else ""
+    holder = get(data, edit.path[:-1])
+    key = edit.path[-1] if edit.path else ""
     if edit.op == "remove" and isinstance(holder, dict):
         holder.pop(key, None)
         return True

@@ -74,7 +74,8 @@ class TracedInt(int):
     def __mul__(self, other: int) -> TracedInt:
         return _traced_sum(int.__mul__(self, other), self, other)
 
-    __radd__, __rmul__ = __add__, __mul__
+    __radd__ = __add__
+    __rmul__ = __mul__
 
 
 def _traced_str(value: str, *parts: object) -> TracedStr:
@@ -154,7 +155,8 @@ def _common_prefix(paths: Sequence[Path]) -> Path | None:
     """Return the longest common prefix of the paths, or None without paths."""
     if not paths:
         return None
-    first, last = min(paths, key=_sort_key), max(paths, key=_sort_key)
+    first = min(paths, key=_sort_key)
+    last = max(paths, key=_sort_key)
     size = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
     return first[:size]
 
@@ -225,7 +227,8 @@ def _leaf_origins(value: Any, key: Any) -> Iterator[Origin]:
         for inner in value:
             yield from _leaf_origins(inner, None)
     else:
-        origin, key_origin = origin_of(value), origin_of(key)
+        origin = origin_of(value)
+        key_origin = origin_of(key)
         if origin is NO_ORIGIN:
             yield key_origin
         else:
@@ -272,7 +275,8 @@ def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
             key = next(candidate for candidate in data if candidate == part)
             data = data[part]
         elif isinstance(data, list | tuple) and isinstance(part, int) and part < len(data):
-            key, data = part, data[part]
+            key = part
+            data = data[part]
         else:
             break
         trail.append((key, data))
@@ -361,7 +365,8 @@ def _with_writer_if_new(value: Any, writer: str) -> Any:
 
 def _record_role_writer(role: Role, writer: str, before: Role | None) -> Role:
     """Return a role with `writer` on its new values. `resources` rewrites the frontend's amounts."""
-    template, main = role.template, role.template.main
+    template = role.template
+    main = role.template.main
     amounts = main.resources
     if writer != "spec":
         amounts = amounts._replace(

@@ -57,7 +57,8 @@ _FIRST_KEYS = frozenset([field[0] for field in _ALTERNATIVE_VALUES])
 
 def unused_fields(built: Built) -> Iterator[PlacedProblem]:
     """Yield a note for each field whose other values would not change the emitted manifests."""
-    spec, context = built.spec, built.context
+    spec = built.spec
+    context = built.context
     if _FIRST_KEYS.isdisjoint(spec.spec.model_fields_set):
         return
     for field, alternatives in _ALTERNATIVE_VALUES.items():
@@ -127,7 +128,8 @@ def _names_launcher(token: str) -> bool:
 
 def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:
     """Yield an error for each null that removes a field that the target itself writes."""
-    job, target = built.job, built.context.target
+    job = built.job
+    target = built.context.target
     if not any(role.template.nulls for role in job.roles):
         return
     without_nulls = map_templates(job, lambda template: template._replace(nulls={}))
@@ -206,8 +208,11 @@ def pool_problems(built: Built) -> Iterator[PlacedProblem]:
 
 def rejections(built: Built) -> Iterator[PlacedProblem]:
     """Yield the offline API server's errors about the built manifests."""
-    cluster, others, is_labeled = built.context.cluster, objects(built.named), _is_labeled(built)
-    versions, reported = cluster.versions(), _CLAIM_FIELDS | gang_system(built.job, cluster).gated_fields
+    cluster = built.context.cluster
+    others = objects(built.named)
+    is_labeled = _is_labeled(built)
+    versions = cluster.versions()
+    reported = _CLAIM_FIELDS | gang_system(built.job, cluster).gated_fields
     for index, manifest in enumerate(built.named):
         for problem in validate(manifest, versions=versions, others=others, foreign=is_labeled):
             if problem.name != "gate-off" or problem.path[-1] not in reported:
@@ -218,7 +223,8 @@ def _is_labeled(built: Built) -> bool:
     """Return whether an object or its pods may have a label or annotation that the webhooks of a queue system check:
     the user's, that of a queue, or one that a plugin's target writes.
     """
-    job, context = built.job, built.context
+    job = built.job
+    context = built.context
     return bool(
         queue_of(job, context.cluster)
         or job.labels

@@ -28,7 +28,8 @@ def differing_sentences(
     before: Sequence[str], after: Sequence[str], old_roles: Sequence[str], new_roles: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Return the sentences that only one side has, without the names of roles where all roles share the sentence."""
-    old, new = _without_roles(before, old_roles), _without_roles(after, new_roles)
+    old = _without_roles(before, old_roles)
+    new = _without_roles(after, new_roles)
     return [text for text in old if text not in new], [text for text in new if text not in old]
 
 

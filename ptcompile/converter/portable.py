@@ -134,7 +134,8 @@ def _with_container_names(policy: Any, names: Mapping[Any, str]) -> Any:
 
 def _with_job_settings(job: Json, target: str) -> Json:
     """Return the job with these settings in the patch of the target's object."""
-    settings, templates = job_settings(job, target), BY_TARGET[target].conversion.job_templates
+    settings = job_settings(job, target)
+    templates = BY_TARGET[target].conversion.job_templates
     if not settings or templates is None:
         return job
     patch: Json = {"replicatedJobs": [{"name": "node", "template": {"spec": settings}}]}

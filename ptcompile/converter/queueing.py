@@ -130,7 +130,8 @@ def without_queue(document: Json, system: str) -> Json:
 
 def queue_problem(before: Queueing, target: str) -> Problem:
     """Return the error that the job's queue does not admit the target's jobs."""
-    title, other = BY_QUEUE_SYSTEM[before.system].title, BY_TARGET[target]
+    title = BY_QUEUE_SYSTEM[before.system].title
+    other = BY_TARGET[target]
     label = QUEUE_LABELS[before.system][0] if before.system in QUEUE_LABELS else "queue"
     message = f"{title} admits no jobs of {other.title}: the queue {before.queue} ({label}) would be bypassed"
     help = f"use a target whose jobs {title} admits; with --lossy the job starts without that queue"
@@ -139,7 +140,8 @@ def queue_problem(before: Queueing, target: str) -> Problem:
 
 def gang_differences(before: Queueing, after: Queueing, target: str) -> Iterator[Problem]:
     """Yield an error for each difference between the gangs of two jobs and between their queues."""
-    old, new = before.gang, after.gang
+    old = before.gang
+    new = after.gang
     if old is not None and new is None:
         message = (
             f"the gang is lost (minAvailable, PodGroup): {old.scheduler} places {old.pods} pods of the job at "

@@ -30,7 +30,8 @@ def own_settings(spec: Mapping[str, Any], source: str) -> Settings:
 
     A null or an empty list is no setting: it removes what compile would add for that target.
     """
-    conversion, ignorable = BY_TARGET[source].conversion, _left_behind(source)
+    conversion = BY_TARGET[source].conversion
+    ignorable = _left_behind(source)
     covered = (*conversion.endings, *conversion.without_effect)
     lost: list[Path] = []
     left_behind: list[Path] = []

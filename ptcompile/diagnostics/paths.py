@@ -72,7 +72,8 @@ def _parse_key(text: str, offset: int, form: str) -> tuple[str, int]:
 
 def _parse_quoted_key(text: str, start: int) -> tuple[str, int]:
     """Return a key in double quotes, and the offset after it."""
-    key, offset = "", start + 1
+    key = ""
+    offset = start + 1
     while offset < len(text) and text[offset] != '"':
         offset += text[offset] == "\\" and offset + 1 < len(text)
         key += text[offset]

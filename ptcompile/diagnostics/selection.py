@@ -99,7 +99,8 @@ def selected_names(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES
 
 
 def _matching_names(selector: str, extra_codes: Mapping[str, str]) -> list[str]:
-    text, codes = selector.strip(), {**CODES, **extra_codes} if extra_codes else CODES
+    text = selector.strip()
+    codes = {**CODES, **extra_codes} if extra_codes else CODES
     if text == "ALL":
         return list(codes)
     matches = [

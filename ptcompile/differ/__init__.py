@@ -67,7 +67,8 @@ def compare(
     of the pods are compared as they are: for callers that ask whether there is a fact and show none.
     """
     marks = Marks() if masks else None
-    old_jobs, new_jobs = before.jobs(marks), after.jobs(marks)
+    old_jobs = before.jobs(marks)
+    new_jobs = after.jobs(marks)
     matched = pairs(before.manifests, after.manifests)
     return tuple(
         _compare_objects(pair, old_jobs, new_jobs)._replace(apply=verdicts.get(id(pair[1]))) for pair in matched
@@ -87,7 +88,8 @@ def _compare_objects(
     if kind_of(before)[1] != kind_of(after)[1] or _api_group(before) != _api_group(after):
         note = "the manifests belong to two operators and share no fields to compare: compare the worlds"
     object_changes = () if note else changes(before, after)
-    facts, same = tuple(map(without_marks, comparison.facts)), tuple(map(strip_marks, comparison.same))
+    facts = tuple(map(without_marks, comparison.facts))
+    same = tuple(map(strip_marks, comparison.same))
     return ObjectDifference(_title(before), _title(after), same, facts, object_changes, note)
 
 

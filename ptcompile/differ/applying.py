@@ -83,7 +83,8 @@ def pointer_changes(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[
     """Yield the paths at which only one of two objects says `false`. List items are compared by index."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old.keys() | new.keys():
-            before, after = old.get(key), new.get(key)
+            before = old.get(key)
+            after = new.get(key)
             if key in _POINTER_FIELDS and (before is None) != (after is None) and (before is False or after is False):
                 yield (*path, key)
             elif key == "securityContext" and (before is None or after is None):
@@ -237,7 +238,8 @@ def three_way_merge(live: Json, file: Json) -> Json:
 
 def _merge_file(live: Json, last_applied: Json, file: Json) -> Json:
     """Return a live object without what the last applied file has and this one has not, and with this file's values."""
-    applied, fields = as_stored(file), keyed_fields(live) if is_built_in(kind_of(live)) else None
+    applied = as_stored(file)
+    fields = keyed_fields(live) if is_built_in(kind_of(live)) else None
     metadata = nested_map(applied, "metadata")
     applied["metadata"] = {"annotations": {}, **metadata}  # kubectl's own is among them
     removed = united([fields_of(last_applied, fields or {}), null_fields(file)])

@@ -71,7 +71,8 @@ _DEEPDIFF_KINDS: dict[str, ChangeKind] = {
 
 def changes(before: Json, after: Json) -> tuple[Change, ...]:
     """Return the differences between two objects of one kind, sorted by path, with secrets masked."""
-    old, new = normalize(before), normalize(after)
+    old = normalize(before)
+    new = normalize(after)
     value_changes = () if _is_equal(old, new) else _value_changes(old, new, before, after)
     return tuple(
         sorted(
@@ -83,7 +84,8 @@ def changes(before: Json, after: Json) -> tuple[Change, ...]:
 
 def changed_paths(before: Json, after: Json) -> Iterator[KeyPath]:
     """Yield the paths at which two stored objects differ, without regard to what an absent field means."""
-    old, new = normalize(before), normalize(after)
+    old = normalize(before)
+    new = normalize(after)
     if _is_equal(old, new):
         return
     if _count_differing(old, new) > MAX_VALUES:
@@ -92,7 +94,8 @@ def changed_paths(before: Json, after: Json) -> Iterator[KeyPath]:
     zipped = max(_longest_list(old), _longest_list(new)) > MAX_ALIGNED_ITEMS
     for kind, keys in _iter_differences(old, new, [], zipped):
         holder = old if kind == "removed" else new
-        path, whole = _display_path(keys, holder), get(holder, keys)
+        path = _display_path(keys, holder)
+        whole = get(holder, keys)
         if isinstance(whole, Keyed) and kind in ("added", "removed"):
             yield from ((*path, f"[{key}]") for key in whole)
         else:
@@ -271,7 +274,8 @@ def _reordered_lists(old: Any, new: Any, path: KeyPath) -> Iterator[Change]:
     """Yield lists whose common items are in another order, if their order matters."""
     if isinstance(old, dict) and isinstance(new, dict):
         if isinstance(old, Keyed) and isinstance(new, Keyed) and _is_order_relevant(path, old, new):
-            before, after = [k for k in old if k in new], [k for k in new if k in old]
+            before = [k for k in old if k in new]
+            after = [k for k in new if k in old]
             if before != after:
                 yield Change(path, "moved", before, after)
         for key in old:

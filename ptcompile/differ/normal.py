@@ -156,7 +156,8 @@ def _unfold_list(items: Sequence[Any], field: str) -> Any:
     name = _ITEM_NAMES.get(field)
     if name is None:
         return list(items)
-    out, counts = Keyed(), dict[str, int]()
+    out = Keyed()
+    counts = dict[str, int]()
     for item in items:
         label = name(item) if isinstance(item, Mapping) else None
         if label is None:

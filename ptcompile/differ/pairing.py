@@ -42,7 +42,8 @@ name.
 
 def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[ObjectPair]:
     """Return every object once, paired or alone: jobs first, then in the order of `before` and `after`."""
-    left, right = list(before), list(after)
+    left = list(before)
+    right = list(after)
     paired: list[tuple[Json, Json]] = []
     for level in _LEVELS:
         _take_pairs(left, right, level, paired)

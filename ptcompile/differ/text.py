@@ -74,10 +74,12 @@ def hidden_suffix(before: str, after: str) -> str:
 
 def change_line(change: Change) -> str:
     """Return one changed path as a line, such as `~ spec.nodes: 2 -> 4`."""
-    sign, path = SIGNS[change.kind], format_key_path(change.path)
+    sign = SIGNS[change.kind]
+    path = format_key_path(change.path)
     if change.kind == "moved":
         return f"{sign} {path}: order changed: {', '.join(change.before)} -> {', '.join(change.after)}"
-    before, after = format_value(change.before), format_value(change.after)
+    before = format_value(change.before)
+    after = format_value(change.after)
     if change.kind == "changed":
         return f"{sign} {path}: {before} -> {after}{hidden_suffix(before, after)}"
     return f"{sign} {path}: {after if change.kind == 'added' else before}"

@@ -46,7 +46,8 @@ class _FactRow(NamedTuple):
 
 def compare_worlds(old: SimulatedJob, new: SimulatedJob) -> WorldComparison:
     """Return what two simulated jobs have in common and how they differ."""
-    old_rendezvous, new_rendezvous = job_rendezvous(old), job_rendezvous(new)
+    old_rendezvous = job_rendezvous(old)
+    new_rendezvous = job_rendezvous(new)
     rows = [*_job_rows(old, new), *_rendezvous_rows(old_rendezvous, new_rendezvous), *_total_rows(old, new)]
     same = tuple(row.same_text for row in rows if row.before == row.after and row.same_text)
     facts = [Fact("job", row.what, row.before, row.after) for row in rows if row.before != row.after]
@@ -69,7 +70,8 @@ def _job_rows(old: SimulatedJob, new: SimulatedJob) -> Iterator[_FactRow]:
 def _rendezvous_rows(a: JobRendezvous | None, b: JobRendezvous | None) -> Iterator[_FactRow]:
     if a is None or b is None:
         return
-    x, y = a.first, b.first
+    x = a.first
+    y = b.first
     yield _FactRow("processes", a.processes_text, b.processes_text, f"processes: {a.processes_text}")
     yield _FactRow("nodes", x.nodes_text, y.nodes_text)
     yield _FactRow("started by", x.launcher, y.launcher, f"started by {x.launcher}")
@@ -86,7 +88,8 @@ def _total_rows(old: SimulatedJob, new: SimulatedJob) -> Iterator[_FactRow]:
 def _compare_quantities(a: dict[str, Quantity], b: dict[str, Quantity]) -> Iterator[tuple[str, str | None, str | None]]:
     """Yield quantities by name, accelerators first; equal quantities get the same text."""
     for name in sorted({*a, *b}, key=lambda n: (not is_accelerator(n), n not in ("cpu", "memory"), n)):
-        x, y = a.get(name), b.get(name)
+        x = a.get(name)
+        y = b.get(name)
         after = x if x == y else y
         yield name, None if x is None else str(x), None if after is None else str(after)
 
@@ -105,7 +108,8 @@ def _sentence_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
 
 def _obstacle_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
     """Yield what certainly keeps the training pods of one side alone from meeting, with the code of its lint rule."""
-    before, after = _obstacle_texts(old), _obstacle_texts(new)
+    before = _obstacle_texts(old)
+    after = _obstacle_texts(new)
     what = "rendezvous fails"
     yield from (Fact("job", what, text, None) for name, text in before.items() if name not in after)
     yield from (Fact("job", what, None, text) for name, text in after.items() if name not in before)
@@ -122,7 +126,8 @@ def _obstacle_texts(job: SimulatedJob) -> dict[str, str]:
 
 
 def _one_sided_facts(subject: str, what: str, x: Iterable[str], y: Iterable[str]) -> Iterator[Fact]:
-    before, after = dict.fromkeys(x), dict.fromkeys(y)
+    before = dict.fromkeys(x)
+    after = dict.fromkeys(y)
     yield from (Fact(subject, what, line, None) for line in before if line not in after)
     yield from (Fact(subject, what, None, line) for line in after if line not in before)
 
@@ -202,7 +207,8 @@ def _command_line(pod: Pod) -> list[str]:
 
 def _command_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
     """Yield the arguments that were removed, added or replaced."""
-    x, y = _command_line(old), _command_line(new)
+    x = _command_line(old)
+    y = _command_line(new)
     if x != y and _start_alike(old, new):
         return  # spelled differently, but torchrun reads the same settings
     if not x or not y or len(x) + len(y) > MAX_ARGUMENTS:
@@ -244,7 +250,8 @@ def is_for_torchrun(variable: str) -> bool:
 
 def _env_facts(subject: str, old: Pod, new: Pod) -> Iterator[Fact]:
     """Yield the variables that differ, without those that only torchrun reads or that it overwrites."""
-    x, y = old.env, new.env
+    x = old.env
+    y = new.env
     changed = [name for name in dict.fromkeys((*x, *y)) if x.get(name) != y.get(name)]
     starts_alike = any(map(is_for_torchrun, changed)) and _start_alike(old, new)
     for name in changed:

@@ -93,7 +93,9 @@ def provenance(
     built = compiled.built
     if built is None or compiled.trace is None:
         return ()
-    trace, manifests, target = compiled.trace(), built.manifests, built.context.target
+    trace = compiled.trace()
+    manifests = built.manifests
+    target = built.context.target
     lines = lines or InputLines(data, built.spec, built.context.cluster)
     origins = [list(trace.origins(index)) for index in range(len(manifests))]
     copied = {path for of_manifest in origins for origin in of_manifest if origin.is_exact for path in origin.paths}
@@ -103,7 +105,8 @@ def provenance(
     causes: list[Cause] = []
     for index, manifest in enumerate(manifests):
         for leaf, origin in zip(shown_leaves(manifest), origins[index], strict=True):
-            path, value = (index, *leaf.path), leaf.value
+            path = (index, *leaf.path)
+            value = leaf.value
             if only is not None and path not in inputs:
                 continue
             value_inputs = inputs.get(path, ())
@@ -177,7 +180,8 @@ def _effects(built: Built, variants: Variants, copied: Collection[Path], only: P
     if only is not None:
         below = [variation for variation in variations if variation.path[: len(only)] == only]
         return _file_effects("spec", outcomes(below, of_spec, copied))
-    cluster_variations, defaults = variants.cluster_variations, variants.default_paths
+    cluster_variations = variants.cluster_variations
+    defaults = variants.default_paths
     if of_cluster(dict.fromkeys(defaults, MISSING)) == {}:
         cluster_variations = [each for each in cluster_variations if not each.left_out or each.path not in defaults]
     return [
@@ -230,7 +234,8 @@ def _inputs_by_value(effects: Iterable[_Effect], lines: InputLines) -> dict[Path
 
 def _target_choice_inputs(built: Built, lines: InputLines) -> dict[Path, tuple[Input, ...]]:
     """Return the spec's choice of a target as an input of the values that would differ without it."""
-    spec, cluster = built.spec, built.context.cluster
+    spec = built.spec
+    cluster = built.context.cluster
     if spec.spec.target is None:
         return {}
     free = variant_of(spec.replace(spec=spec.spec.replace(target=None)), cluster)

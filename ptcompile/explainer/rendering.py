@@ -198,7 +198,8 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: ExplanationLi
         by_line.setdefault(_line_key(line), []).append(line)
     for lines_inputs in list(by_line.values())[:_MAX_LINES]:
         yield f"  {label:<10}  {_format_source(lines_inputs, explanation)}"
-        first, text = lines_inputs[0], explanation.texts.get(lines_inputs[0].file)
+        first = lines_inputs[0]
+        text = explanation.texts.get(lines_inputs[0].file)
         if first.span is not None and text is not None and first.span.line <= len(text.lines):
             yield f"  {'':<10}  {first.span.line} | {_unindented(text.lines[first.span.line - 1])}"
         label = ""
@@ -208,7 +209,8 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: ExplanationLi
 
 def _format_source(inputs: Sequence[Input], explanation: ExplanationLike) -> str:
     """Return the location of input lines, with their values if there is no line to show."""
-    first, text = inputs[0], explanation.texts.get(inputs[0].file)
+    first = inputs[0]
+    text = explanation.texts.get(inputs[0].file)
     if first.overridden:
         name = "an override"
     elif not first.given:

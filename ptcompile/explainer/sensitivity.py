@@ -112,7 +112,9 @@ class Variants:
     """The variants of a spec and of its profile. Each is read and lowered once, since all targets try the same ones."""
 
     def __init__(self, data: Mapping[str, Any], spec: Spec, cluster: ClusterProfile) -> None:
-        self._data, self._spec, self._cluster = data, spec, cluster
+        self._data = data
+        self._spec = spec
+        self._cluster = cluster
         self.profile = cluster.document()
         """The profile as a document with all its defaults."""
         self._known: dict[tuple[object, ...], Variant | None] = {}
@@ -181,7 +183,8 @@ def _variations(data: Mapping[str, Any], roots: tuple[str, ...], document: Block
         taken[_pattern(path, twins)].add(value if isinstance(value, str | int | float) else None)
     for path, value in below:
         pattern = _pattern(path, twins)
-        alike, in_twin = (pattern, type(value)), any(isinstance(part, int) for part in pattern)
+        alike = (pattern, type(value))
+        in_twin = any(isinstance(part, int) for part in pattern)
         yield Variation(path, True, False, _yield_missing, (*alike, "without"), in_twin)
         if isinstance(value, str | int | float):
             others = _other_values(data, path, value, document, taken[pattern])
@@ -306,7 +309,8 @@ def _outcomes_of_copied(
                 texts[text] = number
     if len(texts) <= MAX_SINGLE // 4:
         return {}
-    numbers, values = list(texts.values()), list(texts)
+    numbers = list(texts.values())
+    values = list(texts)
 
     def evaluate(chosen: Iterable[int]) -> Mapping[Path, Any] | None:
         return outcome({changes[numbers[i]].path: values[i] for i in chosen})
@@ -434,7 +438,8 @@ class _BitPattern(NamedTuple):
 
     def fits(self, number: int, whole: int) -> bool:
         """Return whether the variation with this number may be one of those on which the value depends."""
-        only_without, only_having = self.without & ~self.having, self.having & ~self.without
+        only_without = self.without & ~self.having
+        only_having = self.having & ~self.without
         return not number & only_without and not ~number & only_having & whole
 
 

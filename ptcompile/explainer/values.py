@@ -136,7 +136,8 @@ def _counterparts(base: Sequence[Any], new: Sequence[Any], field: str) -> list[A
     renamed items.
     """
     head, tail = _common_ends(base, new)
-    rest, new_rest = len(base) - head - tail, len(new) - head - tail
+    rest = len(base) - head - tail
+    new_rest = len(new) - head - tail
     if not rest or not new_rest or rest == new_rest == 1:  # no identity is needed
         return [*new[:head], *(new[head : head + new_rest] or [MISSING] * rest)[:rest], *new[len(new) - tail :]]
     names = [[identity(item, field) for item in items] for items in (base, new)]
@@ -203,7 +204,8 @@ def shown_path(path: Path, data: Any, named: ItemNames | None = None) -> str:
     >>> shown_path(("env", 0, "value"), {"env": [{"name": "NCCL_DEBUG", "value": "INFO"}]})
     'env[NCCL_DEBUG].value'
     """
-    out, field = "", ""
+    out = ""
+    field = ""
     named = {} if named is None else named
     for part in path:
         items = data
@@ -213,7 +215,8 @@ def shown_path(path: Path, data: Any, named: ItemNames | None = None) -> str:
                 named[id(items)] = _item_names(items, field)
             out += f"[{named[id(items)][part]}]"
         else:
-            out, field = _with_key(out, part), part
+            out = _with_key(out, part)
+            field = part
     return out
 
 
@@ -240,7 +243,8 @@ def shown_leaves(
     """Yield the leaves in the order of `leaves`. The other arguments describe the value itself: `field` is its key."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            inner_path, inner_shown = (*path, key), _with_key(shown, key)
+            inner_path = (*path, key)
+            inner_shown = _with_key(shown, key)
             inner_keys = (f"{field}.{key}", key, *keys)
             if inner and isinstance(inner, dict | list | tuple):
                 yield from shown_leaves(inner, inner_path, inner_shown, inner_keys, key)
@@ -248,7 +252,8 @@ def shown_leaves(
                 yield ShownLeaf(inner_path, inner, inner_shown, inner_keys)
     else:
         for index, (inner, name) in enumerate(zip(value, _item_names(value, field), strict=True)):
-            inner_path, inner_shown = (*path, index), f"{shown}[{name}]"
+            inner_path = (*path, index)
+            inner_shown = f"{shown}[{name}]"
             item = identity(inner, field)
             inner_keys = (f"{field}.{item}", item, *keys) if isinstance(item, str) else keys
             if inner and isinstance(inner, dict | list | tuple):

@@ -149,7 +149,8 @@ def _iter_values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any
     if not path:
         yield under, data
         return
-    key, rest = path[0], path[1:]
+    key = path[0]
+    rest = path[1:]
     if key == "*":
         items = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, list) else ()
         for key_or_index, item in items:

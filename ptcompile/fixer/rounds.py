@@ -165,7 +165,8 @@ class _Round:
             self.skipped.append(Skipped(plans[0].diagnostic, str(reason), reason.fault))
             return []
         half = len(plans) // 2
-        first, second = self.compatible(plans[:half]), self.compatible(plans[half:])
+        first = self.compatible(plans[:half])
+        second = self.compatible(plans[half:])
         if not first or not second:
             return first or second
         both = [*first, *second]
@@ -211,13 +212,15 @@ class _Round:
 def _without_nested_removals(plans: list[_Plan]) -> list[_Plan]:
     """Return the plans without removals inside another removed entry: these wait for the next round."""
     nested: set[int] = set()
-    document, end = -1, 0
+    document = -1
+    end = 0
     for plan in sorted((plan for plan in plans if plan.gone is not None), key=_removed_range):
         _, start, minus_end = _removed_range(plan)
         if plan.document == document and start < end:
             nested.add(id(plan))
         else:
-            document, end = plan.document, -minus_end
+            document = plan.document
+            end = -minus_end
     return [plan for plan in plans if id(plan) not in nested]
 
 
@@ -310,7 +313,8 @@ def fix_in_rounds(content: bytes, judge: LintFunction, *, unsafe: bool) -> Fixed
         ]
         fixable = [d for d in fixable if _is_rejection(d)] or fixable
         if not fixable and may_retry and skipped:  # the obstacle may be gone
-            may_retry, skipped = False, {}
+            may_retry = False
+            skipped = {}
             continue
         if not fixable:
             break
@@ -355,7 +359,8 @@ def _why_not(
     before: Sequence[Diagnostic], after: Sequence[Diagnostic], fixed: Sequence[Diagnostic]
 ) -> CannotFix | None:
     """Return why a fixed text is not acceptable (a finding remains, or a new one appears), or None."""
-    counts_before, counts_after = Counter(map(_name_and_document, before)), Counter(map(_name_and_document, after))
+    counts_before = Counter(map(_name_and_document, before))
+    counts_after = Counter(map(_name_and_document, after))
     remaining = {(*_name_and_document(d), d.path, d.message) for d in after}
     fixed_ids = set(map(id, fixed))
     rejected = {(d.document, d.path) for d in after if _is_rejection(d) and d.severity == "error"}

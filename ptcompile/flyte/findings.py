@@ -53,7 +53,8 @@ def _closest_node(node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> a
 def _follow_path(node: ast.expr, path: Path) -> ast.expr:
     if not path:
         return node
-    step, rest = path[0], path[1:]
+    step = path[0]
+    rest = path[1:]
     inner: ast.expr | None = None
     if isinstance(node, ast.Call):
         inner = next((keyword.value for keyword in node.keywords if keyword.arg == step), None)
@@ -120,7 +121,8 @@ _LIMIT_PATH: Path = ("task_config", "run_policy", "backoff_limit")
 
 def unlike_flyte_notes(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]]) -> list[Problem]:
     """Return notes on settings of the manifests that Flyte would write otherwise."""
-    job, manifests = document["spec"], list(manifests)
+    job = document["spec"]
+    manifests = list(manifests)
     out = _accelerator_notes(job, manifests)
     job_spec = next((manifest["spec"] for manifest in manifests if manifest.get("kind") == "PyTorchJob"), None)
     if job_spec is None:

@@ -87,7 +87,9 @@ def check_names(knobs: Mapping[str, Any]) -> None:
             raise TypeError(f"a Flyte task has no keyword {name!r}")
 
 
-_LIST, _TEXT, _MAPPING = "a list", "text", "a mapping"
+_LIST = "a list"
+_TEXT = "text"
+_MAPPING = "a mapping"
 _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("environment", "labels", "annotations", "images", "inputs"), (_MAPPING, (Mapping,))),
     **dict.fromkeys(("command", "args", "secret_requests"), (_LIST, (list, tuple))),
@@ -122,7 +124,9 @@ def task_resources(knobs: Knobs, problems: list[Problem]) -> Amounts:
         for name in ENGINE_KEYWORDS
         if knobs.get(name)
     ]
-    resources, requests, limits = knobs.get("resources"), knobs.get("requests"), knobs.get("limits")
+    resources = knobs.get("resources")
+    requests = knobs.get("requests")
+    limits = knobs.get("limits")
     if resources is not None:
         for name, value in (("requests", requests), ("limits", limits)):
             if value is not None:

@@ -87,7 +87,8 @@ def _relative_path(name: str, uri: str) -> Problem:
 
 def result_problems(function: Any, file: str | None) -> list[Problem]:
     """Return what happens to a function's return value: Flyte stores it, here it is printed as JSON."""
-    hint, path = run.hints_of(function).get("return"), ("outputs",)
+    hint = run.hints_of(function).get("return")
+    path = ("outputs",)
     if hint in (None, type(None), "None"):
         lost = call_warning(("result",), "the function returns nothing to write", "remove it")
         return [lost] if file is not None else []

@@ -116,7 +116,8 @@ def _template_parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], st
         labels, annotations = (foreign.as_dict(metadata.get(key)) for key in ("labels", "annotations"))
         return data.get("spec") or {}, labels, annotations, None
     spec = foreign.to_plain_data(getattr(value, "pod_spec", None)) or {}
-    labels, annotations = getattr(value, "labels", None) or {}, getattr(value, "annotations", None) or {}
+    labels = getattr(value, "labels", None) or {}
+    annotations = getattr(value, "annotations", None) or {}
     return spec, dict(labels), dict(annotations), getattr(value, "primary_container_name", None)
 
 
@@ -156,7 +157,8 @@ def read_secrets(requests: Iterable[Any], problems: list[Problem]) -> Secrets:
     """
     out = Secrets({}, [], [])
     for i, request in enumerate(requests):
-        group, key = getattr(request, "group", None), getattr(request, "key", None)
+        group = getattr(request, "group", None)
+        key = getattr(request, "key", None)
         if not isinstance(group, str) or not group:
             why = f"is missing: Union finds {key!r} in its own store, Kubernetes in a Secret, whose name is the group"
             help = f'Secret(group="NAME-OF-THE-SECRET", key={key!r})'

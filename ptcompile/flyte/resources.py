@@ -177,9 +177,11 @@ def read_resources(requests: object, limits: object, path: Path, problems: list[
 
 def read_pairs(resources: object, block_path: Path, problems: list[Problem]) -> Amounts:
     """Read `resources=` of a task: a value is request and limit, a pair is (request, limit)."""
-    requests, limits = dict[str, str | None](), dict[str, str | None]()
+    requests = dict[str, str | None]()
+    limits = dict[str, str | None]()
     for name, key in FIELDS.items():
-        value, path = getattr(resources, name, None), (*block_path, name)
+        value = getattr(resources, name, None)
+        path = (*block_path, name)
         if isinstance(value, Sequence) and not isinstance(value, str):
             if len(value) != 2:
                 problems.append(
@@ -248,7 +250,8 @@ def _quantity_text(value: Any, name: str, path: Path, problems: list[Problem]) -
 def _pair_amounts(requests: dict[str, str | None], limits: dict[str, str | None]) -> Amounts:
     out: Amounts = {}
     for key in FIELDS.values():
-        request, limit = requests.get(key), limits.get(key)
+        request = requests.get(key)
+        limit = limits.get(key)
         if request is not None or limit is not None:
             out[key] = RequestAndLimit(_nonzero(request), _nonzero(limit))
     return out

@@ -201,7 +201,8 @@ def parse_arguments(function: Callable[..., Any], texts: Mapping[str, str]) -> t
     """Return the function's arguments parsed from texts, and the problem of each bad input. Defaults are left to the
     function.
     """
-    inputs, hints = parameters(function), hints_of(function)
+    inputs = parameters(function)
+    hints = hints_of(function)
     values: dict[str, Any] = {}
     unknown = f"unknown input; the function has {', '.join(inputs) or 'none'}"
     errors = {name: unknown for name in texts if name not in inputs}
@@ -391,7 +392,8 @@ def parse_time(text: str, hint: Any) -> Any:
 
 
 def _duration_of(text: str) -> datetime.timedelta:
-    units, clock = _DURATION(text), _CLOCK(text)
+    units = _DURATION(text)
+    clock = _CLOCK(text)
     if units and any(units.groups()[1:]):
         weeks, days, hours, minutes, seconds = (float(part or 0) for part in units.groups()[1:])
     elif clock:
@@ -405,7 +407,8 @@ def _duration_of(text: str) -> datetime.timedelta:
 def _from_json(data: Any, hint: Any) -> Any:
     """Return a value of a type from JSON data."""
     check_type(hint)
-    origin, inner = typing.get_origin(hint) or hint, typing.get_args(hint)
+    origin = typing.get_origin(hint) or hint
+    inner = typing.get_args(hint)
     if origin in _UNIONS:
         return _first_accepted(_from_json, data, inner, hint)
     if origin in (list, dict):

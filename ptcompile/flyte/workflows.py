@@ -67,7 +67,8 @@ def node_overrides(node: Any) -> dict[str, Any]:
     """Return a node's settings besides its task. A task_config is not among them: flytekit writes it into the task
     itself.
     """
-    metadata, task = node.metadata, node.flyte_entity
+    metadata = node.metadata
+    task = node.flyte_entity
     retries = metadata.retries
     out = _extended_resources(getattr(node, "_extended_resources", None)) | {
         "retries": getattr(retries, "retries", retries) or 0,
@@ -292,7 +293,8 @@ def _describe_entity(entity: Any) -> str:
 
 def _sort_nodes(nodes: list[Any]) -> list[Any]:
     """Return the nodes in dependency order, otherwise as written."""
-    remaining, out = [*nodes], []
+    remaining = [*nodes]
+    out = []
     while remaining:
         ready = next(
             (node for node in remaining if not any(upstream in remaining for upstream in node.upstream_nodes)),

@@ -11,7 +11,8 @@ from ptcompile.graph.picture import TIMES, Card, Picture, RoleGroup, make_pictur
 from ptcompile.simulator.world import World
 
 MARGIN = 32.0
-CARD_W, CARD_H = 224.0, 92.0
+CARD_W = 224.0
+CARD_H = 92.0
 GAP = 16.0
 MORE_W = 64.0
 LANE_H = 54.0
@@ -36,7 +37,8 @@ def render_svg(world: World) -> str:
         body.append(draw.text_line(MARGIN, y + 16, "no object here creates pods", "s soft"))
         y += MARGIN * 2
     title = ", ".join(job_picture.title for job_picture in pictures) or "an empty world"
-    w, h = draw.coord(width), draw.coord(y)
+    w = draw.coord(width)
+    h = draw.coord(y)
     size = f'width="{w}" height="{h}" viewBox="0 0 {w} {h}"'
     return "\n".join(
         [

@@ -94,7 +94,8 @@ def tooltip(content: str, inside: list[str]) -> list[str]:
 def cylinder(x: float, y: float, width: float, height: float, kind: str) -> str:
     """Return the cylinder of a volume."""
     rim = 6.0
-    right, low = x + width, y + height - rim
+    right = x + width
+    low = y + height - rim
     turn = f"A{coord(width / 2)} {rim:g} 0 0 0"
     side = f"M{coord(x)} {coord(y + rim)} V{coord(low)} {turn} {coord(right)} {coord(low)}"
     top = f"V{coord(y + rim)} {turn} {coord(x)} {coord(y + rim)}"

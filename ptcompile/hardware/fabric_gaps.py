@@ -79,7 +79,8 @@ def gaps(template: Json) -> Iterator[FabricGap]:
     annotations = nested_map(template, "metadata", "annotations")
     networks = any(key.endswith(("cni.cncf.io/networks", "networking.gke.io/interfaces")) for key in annotations)
     for index, manifest in enumerate(as_mappings(spec.get("containers"))):
-        requests, limits = nested_map(manifest, "resources", "requests"), nested_map(manifest, "resources", "limits")
+        requests = nested_map(manifest, "resources", "requests")
+        limits = nested_map(manifest, "resources", "limits")
         if not concerns(as_mappings(manifest.get("env")), (*requests, *limits)):
             continue
         container = _read_container(manifest, ("spec", "containers", index), bool(spec.get("hostNetwork")), networks)
@@ -94,13 +95,15 @@ def gaps(template: Json) -> Iterator[FabricGap]:
 
 
 def _read_container(container: Json, path: Path, host: bool, networks: bool) -> _Container:
-    env, where = {}, {}
+    env = {}
+    where = {}
     for index, entry in enumerate(as_mappings(container.get("env"))):
         name = as_string(entry.get("name"))
         where[name] = index
         if "valueFrom" not in entry:
             env[name] = as_string(entry.get("value"))
-    resources, security = nested_map(container, "resources"), nested_map(container, "securityContext")
+    resources = nested_map(container, "resources")
+    security = nested_map(container, "securityContext")
     devices = {str(name): half for half in ("requests", "limits") for name in as_mapping(resources.get(half))}
     added = nested_map(security, "capabilities").get("add")
     names = {str(capability).removeprefix("CAP_") for capability in added} if isinstance(added, list | tuple) else set()
@@ -149,7 +152,8 @@ def _rdma_gaps(container: _Container) -> Iterator[FabricGap]:
 def _disabled_devices(container: _Container) -> Iterator[FabricGap]:
     """Yield gaps of variables that disable what the container requests, or each other."""
     verbs = next((name for name in container.devices if name.startswith(VERBS)), None)
-    net, provider = container.env.get("NCCL_NET", ""), container.env.get("FI_PROVIDER", "")
+    net = container.env.get("NCCL_NET", "")
+    provider = container.env.get("FI_PROVIDER", "")
     efa = EFA if EFA in container.devices else None
     if verbs and container.env.get("NCCL_IB_DISABLE") == "1":
         yield _conflict(container, "NCCL_IB_DISABLE", f"turns off {verbs}, which the container requests")
@@ -235,10 +239,8 @@ def _unused_bandwidth(checked: _Container, container: Json, spec: Json) -> Itera
         if machine is None or resources_half is None:
             continue
         amounts = nested_map(container, "resources", resources_half)
-        requested, available = (
-            as_string(amounts.get(resource)) or str(amounts.get(resource)),
-            machine.fabrics.get(fabric, 0),
-        )
+        requested = as_string(amounts.get(resource)) or str(amounts.get(resource))
+        available = machine.fabrics.get(fabric, 0)
         devices = [str(amounts[name]) for name in amounts if is_accelerator(str(name))]
         if devices == [str(machine.devices)] and requested.isdigit() and int(requested) < available:
             message = f"{requested} of the {available} {resource} of {machine.name}, with all of its accelerators"

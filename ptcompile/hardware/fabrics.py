@@ -142,7 +142,8 @@ FABRICS = {name: _read_fabric(row) for name, row in _TABLE["fabrics"].items()}
 
 def fabric_in(name: str, cloud: str | None, accelerator: str | None) -> FabricNeeds | None:
     """Return the needs of a fabric on an accelerator's machines in a cloud, or None for an unknown name."""
-    needs, row_name = FABRICS.get(name), _row_name(accelerator)
+    needs = FABRICS.get(name)
+    row_name = _row_name(accelerator)
     if needs is None:
         return None
     needs = needs.by_accelerator.get(row_name, needs)

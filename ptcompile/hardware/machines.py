@@ -103,7 +103,8 @@ def left_for_pods(machine: Machine, cloud: str | None) -> tuple[int, int]:
 
 def _reserved_memory(memory: int) -> float:
     """Return the MiB that GKE and AKS reserve: 25% of 4 GiB, 20% of the next 4, 10% of 8, 6% of 112, 2% of the rest."""
-    kept, lower = 0.0, 0
+    kept = 0.0
+    lower = 0
     for upto, share in ((4, 0.25), (8, 0.2), (16, 0.1), (128, 0.06)):
         kept += max(min(memory, upto * 1024) - lower, 0) * share
         lower = upto * 1024
@@ -136,11 +137,13 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
     """Yield the amounts that do not fit, each at most once. The kubelet's share is checked only if everything fits
     without it.
     """
-    fits, rest = True, machines
+    fits = True
+    rest = machines
     for ask in asks:
         enough = tuple([machine for machine in rest if _capacity(machine, ask) >= ask.nano])
         if not enough:
-            most, fits = max(rest, key=lambda machine: _capacity(machine, ask)), False
+            most = max(rest, key=lambda machine: _capacity(machine, ask))
+            fits = False
             yield Misfit(ask, most.name, format_capacity(most, ask.what), None)
         rest = enough or rest
     for ask in asks if fits else ():
@@ -153,7 +156,8 @@ def misfits(asks: Sequence[Ask], machines: Machines, cloud: str | None) -> Itera
 
 def _format_left(machine: Machine, ask: Ask, cloud: str | None) -> str:
     """Return as text what a machine leaves to pods; a range if the requested amount is within it."""
-    least, most = guaranteed_amount(machine, ask.what, cloud), allocatable(machine, ask.what, cloud)
+    least = guaranteed_amount(machine, ask.what, cloud)
+    most = allocatable(machine, ask.what, cloud)
     if ask.nano > most:
         return f"at most {_format_amount(most, ask.what)} to pods"
     depends = "depending on the hypervisor's share and the kubelet's maximum number of pods"

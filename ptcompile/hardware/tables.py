@@ -56,7 +56,8 @@ def _accelerator_dict(name: str) -> Json:
 
 
 def _cloud_dict(name: str, cloud: str) -> Json:
-    row, accelerator = ROWS[name], accelerators.find(name, cloud)
+    row = ROWS[name]
+    accelerator = accelerators.find(name, cloud)
     labels = dict(accelerator.labels) if accelerator is not None else {}
     return {
         "labels": {key: list(values) for key, values in labels.items()},
@@ -124,7 +125,8 @@ def _cells(machine: Machine, cloud: str) -> tuple[str, ...]:
     size: tuple[str, ...] = ("?", "?", "?")
     if machine.cpu:
         cpu, memory = left_for_pods(machine, cloud or None)
-        least, most = least_memory(machine, cloud or None) // 1024, memory // 1024
+        least = least_memory(machine, cloud or None) // 1024
+        most = memory // 1024
         size = (
             str(machine.cpu),
             str(machine.memory),

@@ -79,7 +79,8 @@ def compile_with_policies(
     candidate: Candidate, policies: Iterable[Json], cluster: ClusterProfile
 ) -> Iterator[Candidate]:
     """Yield the spec with each of the run policies that compile accepts. Everything else is compiled once."""
-    spec, run = candidate.spec, candidate.run
+    spec = candidate.spec
+    run = candidate.run
     lowered = _lower(spec, cluster) if run is None else (run.parts, run.before)
     if lowered is None:
         return
@@ -136,7 +137,8 @@ def _has_conflict(parts: SpecParts) -> bool:
 
 def _target_of(parts: SpecParts, job: Job) -> Target | None:
     """Return the target of the job, or None if it does not support the job."""
-    named, cluster = parts.job.target, parts.cluster
+    named = parts.job.target
+    cluster = parts.cluster
     target = target_named(named) if named is not None else default_target(job, cluster)
     is_unsupported = has_error(target.unsupported(job, cluster))
     return None if is_unsupported else target

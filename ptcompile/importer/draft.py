@@ -116,7 +116,8 @@ def _pod_blocks(read: Read, gpu: str) -> SpecData:
     pod_blocks = [pod_fields(pods, gpu) for pods in training]
     shm = [block[_SHM_FIELD] for block in pod_blocks if _SHM_FIELD in block]
     if any(value != shm[0] for value in shm):  # no job-level field fits all roles
-        pod_blocks, shm = [pod_fields(pods, gpu, shm=False) for pods in training], [False]
+        pod_blocks = [pod_fields(pods, gpu, shm=False) for pods in training]
+        shm = [False]
     pod_blocks = [without_keys(block, _SHM_FIELD) for block in pod_blocks]
     job = _common_fields(pod_blocks)
     out = job | ({_SHM_FIELD: shm[0]} if shm else {})

@@ -69,7 +69,8 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
     spec = candidate.spec
     if "runtimeRef" in spec["spec"]:
         return candidate  # the runtime sets the run policy
-    best, fewest = candidate, sys.maxsize
+    best = candidate
+    fewest = sys.maxsize
     theirs = _without_pods(manifest, read, 0)
     bare = read._replace(objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1)))
     policies = ({**spec["spec"].get("runPolicy", {}), **fields} for fields in _run_policies(spec, manifest, read))
@@ -83,7 +84,8 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
         ending_gaps = (gap for gap in all_gaps(ours, theirs, bare) if not _ENDING_FIELDS.isdisjoint(gap.path))
         gap_count = sum(1 for _ in islice(ending_gaps, fewest))
         if gap_count < fewest:
-            best, fewest = with_policy, gap_count
+            best = with_policy
+            fewest = gap_count
         if gap_count == 0:
             break
     return best
@@ -219,7 +221,8 @@ def lift_launch(spec: SpecData, job: SimulatedJob) -> SpecData | None:
     """Return the spec with torchrun's options as fields, or None if its command line is not understood."""
     fields = spec["spec"]
     roles = training_roles(job)
-    command, args = fields.get("command"), fields.get("args") or []
+    command = fields.get("command")
+    args = fields.get("args") or []
     if not command or not roles or not all(isinstance(field, str) for field in (*command, *args)):
         return None
     launch = _parse_launch(command, args, _container_variables(job.pod(roles[0][0], 0)))
@@ -274,12 +277,14 @@ def _to_kubelet_variables(arg: str, variables: Collection[str]) -> str | None:
 
 
 def _elastic_fields(rendezvous: Rendezvous, pods: int) -> dict[str, Any] | None:
-    options, nodes = rendezvous.options, rendezvous.nodes
+    options = rendezvous.options
+    nodes = rendezvous.nodes
     if "nproc-per-node" not in options:
         return None  # no pod runs it: only the template has the launch
     if nodes is None or (nodes[0] == nodes[1] != pods):
         return None  # each pod would train alone
-    processes, interval = options["nproc-per-node"], options["monitor-interval"]
+    processes = options["nproc-per-node"]
+    interval = options["monitor-interval"]
     if not processes.isdecimal() and processes not in PROCESS_WORDS:
         return None
     if interval != DEFAULTS["monitor-interval"] and not interval.isdecimal():
@@ -356,7 +361,8 @@ def lift_queue(spec: SpecData, manifest: Json, related: Objects, cluster: Cluste
     """Return the spec with queue, priority and topology fields if that leaves fewer differences than labels and
     annotations.
     """
-    best, fewest = compile_candidate(spec, cluster), None
+    best = compile_candidate(spec, cluster)
+    fewest = None
     for queued_spec in _queued_specs(spec, manifest, related, cluster):
         fewest = _count_differences(best, manifest, related) if fewest is None else fewest
         if fewest == 0:
@@ -364,7 +370,8 @@ def lift_queue(spec: SpecData, manifest: Json, related: Objects, cluster: Cluste
         candidate = compile_candidate(queued_spec, cluster)
         count = _count_differences(candidate, manifest, related)
         if count < fewest:
-            best, fewest = candidate, count
+            best = candidate
+            fewest = count
     return best
 
 
@@ -373,7 +380,8 @@ def _count_differences(candidate: Candidate, manifest: Json, related: Objects) -
         return 1 << 30
     total = 0
     for obj in candidate.manifests:
-        kind, name = kind_of(obj), object_name(obj)
+        kind = kind_of(obj)
+        name = object_name(obj)
         theirs = (
             [manifest] if (kind_of(manifest), object_name(manifest)) == (kind, name) else related.by_name(kind, name)
         )
@@ -396,7 +404,8 @@ def _queued_specs(spec: SpecData, manifest: Json, related: Objects, cluster: Clu
 def _queue_fields(manifest: Json, related: Objects, cluster: ClusterProfile) -> dict[str, str]:
     """Return queue and priority as the objects set them for the profile's queue system."""
     system = cluster.spec.queue_system
-    labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
+    labels = nested_map(manifest, "metadata", "labels")
+    spec = nested_map(manifest, "spec")
     if system in QUEUE_LABELS:
         queue, priority = (labels.get(label) for label in QUEUE_LABELS[system])
     else:

@@ -49,7 +49,8 @@ def _split_env(entries: list[Json]) -> tuple[dict[str, Any], list[Json]]:
     variables: dict[str, Any] = {}
     rest: list[Json] = []
     for entry in entries:
-        name, source = as_string(entry.get("name")), entry.get("valueFrom")
+        name = as_string(entry.get("name"))
+        source = entry.get("valueFrom")
         if name in variables or not name:
             rest.append(entry)
         else:
@@ -61,10 +62,12 @@ def _resources(resources: Json, gpu: str) -> dict[str, Any]:
     """Return resources in spec form: quantities with equal request and limit directly, the others below requests or
     limits.
     """
-    requests, limits = nested_map(resources, "requests"), nested_map(resources, "limits")
+    requests = nested_map(resources, "requests")
+    limits = nested_map(resources, "limits")
     out: dict[str, Any] = {}
     for name in dict.fromkeys((*limits, *requests)):
-        request, limit = requests.get(name), limits.get(name)
+        request = requests.get(name)
+        limit = limits.get(name)
         if request is None and limit is None:
             continue
         is_extended = "/" in name and (
@@ -92,7 +95,8 @@ def _shared_memory(fields: dict[str, Any]) -> dict[str, Any]:
 
     `sharedMemory` is false if nothing is mounted there. A volume that differs in any way is left unchanged.
     """
-    mounts, volumes = as_mappings(fields.get("volumeMounts")), as_mappings(fields.get("volumes"))
+    mounts = as_mappings(fields.get("volumeMounts"))
+    volumes = as_mappings(fields.get("volumes"))
     at_shm = [mount for mount in mounts if as_string(mount.get("mountPath")).rstrip("/") == _SHM]
     if not at_shm:
         return {"sharedMemory": False}

@@ -53,7 +53,8 @@ def fit_built_in(spec: Json, profile: ClusterProfile) -> Json | None:
     """Return a spec that compiles with the built-in profile as this one does with `profile`: the spec itself, or with a
     pod template without tolerations, or None if both compile differently.
     """
-    manifests, job = compile_manifests(spec, profile), spec["spec"]
+    manifests = compile_manifests(spec, profile)
+    job = spec["spec"]
     if compile_manifests(spec, default_cluster()) == manifests:
         return spec
     if "podTemplate" in job:
@@ -80,9 +81,11 @@ def factor_out_profile(specs: Sequence[Json], needed: Json | None) -> tuple[list
     profile = {**MINIMAL, "spec": dict((needed or {}).get("spec", {}))}
     remaining = list(specs)
     for fields in _common_defaults(remaining) if len(remaining) >= MIN_JOBS else ():
-        new_profile, new_specs = _with_defaults(profile, fields), [_without(spec, fields) for spec in remaining]
+        new_profile = _with_defaults(profile, fields)
+        new_specs = [_without(spec, fields) for spec in remaining]
         if _compile_alike(remaining, profile, new_specs, new_profile):
-            remaining, profile = new_specs, new_profile
+            remaining = new_specs
+            profile = new_profile
     notes = list(_near_misses(remaining)) if len(remaining) >= MIN_JOBS else []
     return remaining, profile if profile["spec"] else needed, notes
 
@@ -111,7 +114,8 @@ def _with_defaults(profile: Json, fields: Json) -> Json:
 
 
 def _without(spec: Json, fields: Json) -> Json:
-    metadata, job = dict(spec["metadata"]), dict(spec["spec"])
+    metadata = dict(spec["metadata"])
+    job = dict(spec["spec"])
     for field, value in fields.items():
         holders = [(metadata, "labels"), (job, "podLabels")] if field == "labels" else [(job, field)]
         for holder, name in holders:
@@ -124,11 +128,13 @@ def _without(spec: Json, fields: Json) -> Json:
 
 
 def _compile_alike(specs: Sequence[Json], old: Json, new_specs: Sequence[Json], new: Json) -> bool:
-    old_cluster, new_cluster = read_cluster(old), read_cluster(new)
+    old_cluster = read_cluster(old)
+    new_cluster = read_cluster(new)
     if old_cluster is None or new_cluster is None:
         return False
     for spec, new_spec in zip(specs, new_specs, strict=True):
-        ours, theirs = compile_manifests(spec, old_cluster), compile_manifests(new_spec, new_cluster)
+        ours = compile_manifests(spec, old_cluster)
+        theirs = compile_manifests(new_spec, new_cluster)
         if ours is None or theirs is None or len(ours) != len(theirs) or "$(" in str(ours):
             return False
         if any(any(gaps(x, y)) for x, y in zip(ours, theirs, strict=True)):

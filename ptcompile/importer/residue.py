@@ -90,7 +90,8 @@ def _iter_gaps(a: Any, b: Any, path: NamedPath, ours: Json, theirs: Json) -> Ite
         elif path[-1].startswith("[") or not is_default(path, present, ours if a is MISSING else theirs):
             yield ImportGap(path, *((MISSING, present) if a is MISSING else (present, MISSING)))
         return
-    x, y = unfold(a, path), unfold(b, path)
+    x = unfold(a, path)
+    y = unfold(b, path)
     if isinstance(x, dict) and isinstance(y, dict):
         for key in dict.fromkeys((*y, *x)):
             part = f"[{key}]" if isinstance(x, Keyed) or isinstance(y, Keyed) else str(key)
@@ -304,7 +305,8 @@ _NESTED = ("names", "runPolicy", "elastic")
 
 def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     """Return the smallest spec that compiles to the same objects, by leaving fields out."""
-    expected, rejected = candidate.manifests, None
+    expected = candidate.manifests
+    rejected = None
     has_references = "$(" in str(expected)  # a variable may refer to an earlier one
     paths = list(_removable_paths(candidate.spec)) if expected is not None else []
     needed = _needed_variables(candidate, [path for path in paths if path[:2] == ("spec", "env")], cluster)

@@ -147,7 +147,8 @@ def read(template: Json, main: str) -> PodTemplate:
 
 def _read_container(container: Json) -> Container:
     resources: Json = container.get("resources") or {}
-    command, args = container.get("command"), container.get("args")
+    command = container.get("command")
+    args = container.get("args")
     extra = without_keys(container, *_CONTAINER_OWN)
     if "claims" in resources:
         extra["resources"] = {"claims": resources["claims"]}

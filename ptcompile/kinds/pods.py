@@ -105,7 +105,8 @@ class PodView(NamedTuple):
     @property
     def containers(self) -> tuple[ContainerView, ...]:
         """Init containers first, then the others."""
-        inits, containers = as_mappings(self.spec.get("initContainers")), as_mappings(self.spec.get("containers"))
+        inits = as_mappings(self.spec.get("initContainers"))
+        containers = as_mappings(self.spec.get("containers"))
         return (
             *[ContainerView(as_string(container.get("name")), True, container) for container in inits],
             *[ContainerView(as_string(container.get("name")), False, container) for container in containers],

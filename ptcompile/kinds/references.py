@@ -84,7 +84,8 @@ def _direct_references(mapping: Json, path: Path) -> Iterator[PodReference]:
 
 def _env_references(source: Json, path: Path, kinds: dict[str, str]) -> Iterator[PodReference]:
     for field, kind in kinds.items():
-        reference, reference_path = nested_map(source, field), (*path, field)
+        reference = nested_map(source, field)
+        reference_path = (*path, field)
         if "name" in reference:
             keys = (((*reference_path, "key"), as_string(reference["key"])),) if "key" in reference else ()
             yield PodReference(
@@ -94,7 +95,8 @@ def _env_references(source: Json, path: Path, kinds: dict[str, str]) -> Iterator
 
 def _volume_references(volume: Json, path: Path, sources: tuple[tuple[str, str, str], ...]) -> Iterator[PodReference]:
     for field, kind, name in sources:
-        reference, reference_path = nested_map(volume, field), (*path, field)
+        reference = nested_map(volume, field)
+        reference_path = (*path, field)
         if name in reference:
             items = _items(reference, "items", reference_path)
             keys = tuple(((*item_path, "key"), as_string(item.get("key"))) for item_path, item in items)

@@ -30,7 +30,8 @@ def restart_sentences(template: Json, default: str) -> Iterator[str]:
     is_counted = (as_string(template.get("restartPolicy")) or default) == "OnFailure"
     limit = "" if is_counted else ", and no limit counts that"
     for container in as_mappings(template.get("containers")):
-        name, policy = as_string(container.get("name")), as_string(container.get("restartPolicy"))
+        name = as_string(container.get("name"))
+        policy = as_string(container.get("restartPolicy"))
         rules = as_mappings(container.get("restartPolicyRules"))
         for rule in rules:
             effect = _RULE_EFFECTS.get(as_string(rule.get("action")), "unknown action")
@@ -71,7 +72,8 @@ def restarts_by_rule(template: Json, exit_code: int | None) -> bool:
 
 def limit_sentences(spec: Json, subject: str) -> Iterator[str]:
     """Yield sentences on the deadline and the time to live of a finished object, if the spec sets them."""
-    deadline, keep = spec.get("activeDeadlineSeconds"), spec.get("ttlSecondsAfterFinished")
+    deadline = spec.get("activeDeadlineSeconds")
+    keep = spec.get("ttlSecondsAfterFinished")
     if deadline is not None:
         yield f"activeDeadlineSeconds {deadline}: {subject} fails when it has run that long"
     if keep is not None:

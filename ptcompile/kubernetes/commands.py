@@ -92,7 +92,8 @@ def unwrap(argv: Sequence[str]) -> Unwrapped:
     An unknown program, such as an entrypoint script, counts as a wrapper if its first argument is a shell, Python or a
     launcher: such scripts prepare something and exec their arguments.
     """
-    start, env = 0, dict[str, str]()
+    start = 0
+    env = dict[str, str]()
     while start < len(argv):
         name = basename(argv[start])
         if name in _VALUED:
@@ -109,7 +110,9 @@ def unwrap(argv: Sequence[str]) -> Unwrapped:
 
 def _command_start(argv: Sequence[str], start: int, name: str, env: dict[str, str]) -> int:
     """Return the index after a wrapper's own arguments."""
-    valued, leading, index = _VALUED[name].split(), _LEADING_ARGUMENTS.get(name, 0), start + 1
+    valued = _VALUED[name].split()
+    leading = _LEADING_ARGUMENTS.get(name, 0)
+    index = start + 1
     while index < len(argv):
         word = argv[index]
         if word == "--":
@@ -122,7 +125,8 @@ def _command_start(argv: Sequence[str], start: int, name: str, env: dict[str, st
         elif word in _VERBS and index == start + 1:
             index += 1
         elif leading:
-            leading, index = leading - 1, index + 1
+            leading = leading - 1
+            index = index + 1
         else:
             return index
     return index

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 Value = str | int | bool
 
-_MAX, _MIN = 2**63 - 1, -(2**63)
+_MAX = 2**63 - 1
+_MIN = -(2**63)
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 

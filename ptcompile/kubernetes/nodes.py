@@ -233,7 +233,8 @@ def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     if reaches(pod.choices, group):
         return None
 
-    text, path = "what an empty term requires", _AFFINITY
+    text = "what an empty term requires"
+    path = _AFFINITY
     for choice in pod.choices[:1]:
         unmet = next(requirement for requirement in choice if not may_meet(group, choice, requirement))
         text, path = _describe(unmet, pod.spec)
@@ -242,7 +243,8 @@ def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 
 def _describe(requirement: Json, spec: Json) -> tuple[str, FieldPath]:
     """Return a requirement as text, and its path in the pod spec."""
-    key, operator = as_string(requirement.get("key")), as_string(requirement.get("operator"))
+    key = as_string(requirement.get("key"))
+    operator = as_string(requirement.get("operator"))
     values = as_strings(requirement.get("values"))
     if values == [nested_map(spec, "nodeSelector").get(key)]:
         return f"the label {key}={values[0]}", ("nodeSelector", key)

@@ -159,13 +159,17 @@ def to_string(quantity: Quantity) -> str:
     if not nano:
         return "0"
     if quantity.format == "binary" and abs(nano) >= 1024 * NANO and nano % NANO == 0:
-        amount, steps = nano // NANO, 0
+        amount = nano // NANO
+        steps = 0
         while steps < 6 and amount % 1024 == 0:
-            amount, steps = amount // 1024, steps + 1
+            amount = amount // 1024
+            steps = steps + 1
         return f"{amount}{_BINARY[steps]}"
-    amount, power = nano, -9
+    amount = nano
+    power = -9
     while amount % 1000 == 0:
-        amount, power = amount // 1000, power + 3
+        amount = amount // 1000
+        power = power + 3
     # no suffix exists beyond E, so the server falls back to the exponent
     if (quantity.format == "exponent" or power > 18) and power:
         return f"{amount}e{power}"

@@ -33,7 +33,8 @@ def requirements_of(labels: object, *expressions: object) -> list[Json]:
 
 def meets(labels: Mapping[str, Any], requirement: Json) -> bool:
     """Return whether labels meet a requirement. An unknown operator, which the API server refuses, is never met."""
-    key, values = as_string(requirement.get("key")), as_strings(requirement.get("values"))
+    key = as_string(requirement.get("key"))
+    values = as_strings(requirement.get("values"))
     match requirement.get("operator"):
         case "In":
             return labels.get(key) in values
@@ -69,7 +70,8 @@ def tolerates(toleration: Json, taint: Json, *, compares: bool = False) -> bool:
         return False
     if toleration.get("key") not in (None, "", taint.get("key")):
         return False
-    value, own = as_string(toleration.get("value")), as_string(taint.get("value"))
+    value = as_string(toleration.get("value"))
+    own = as_string(taint.get("value"))
     match toleration.get("operator"):
         case "Exists":
             return True

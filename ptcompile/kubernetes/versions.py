@@ -106,7 +106,8 @@ def _to_stage(values: list[object]) -> GateStage:
 
 def is_on(software: str, gate: str, release: Version, switches: Switches) -> bool:
     """Return whether a gate is on in a release: as a profile switches it, else by default."""
-    switched, stage = is_switched(software, gate, release, switches), stage_in(software, gate, release)
+    switched = is_switched(software, gate, release, switches)
+    stage = stage_in(software, gate, release)
     return switched if switched is not None else stage is not None and stage.default
 
 

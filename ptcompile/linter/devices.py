@@ -125,7 +125,8 @@ def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
     """Return the objects of the stream from which claims are made."""
     sources = []
     for manifest in stream.objects:
-        kind, space = as_string(manifest.get("kind")), namespace_of(manifest)
+        kind = as_string(manifest.get("kind"))
+        space = namespace_of(manifest)
         if kind == COMPUTE_DOMAIN[1] and manifest.get("apiVersion") == COMPUTE_DOMAIN[0]:
             channels = frozenset({CHANNEL_CLASS})
             sources.append(ClaimSource("ResourceClaimTemplate", channel_template(manifest), space, channels))
@@ -199,7 +200,8 @@ def may_see_devices(pod: Pod) -> bool:
     """Return whether a container of the pod has accelerators, or may have them without requesting a number."""
     from ptcompile.kubernetes.amounts import visible_accelerators
 
-    spec, main = pod.view.spec, pod.main
+    spec = pod.view.spec
+    main = pod.main
     main_spec = main.spec if main is not None else {}
     claims = spec.get("resourceClaims") or nested_map(main_spec, "resources").get("claims")
     by_runtime = "NVIDIA_VISIBLE_DEVICES" in pod.env or spec.get("runtimeClassName") is not None

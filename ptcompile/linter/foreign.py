@@ -41,7 +41,8 @@ def _is_pod_template(data: Mapping[str, Any]) -> bool:
     """Return whether this is a Pod that another program completes, such as Spark or Airflow: no name and no image."""
     if data.get("kind") != "Pod" or data.get("apiVersion") != "v1":
         return False
-    metadata, spec = data.get("metadata"), data.get("spec")
+    metadata = data.get("metadata")
+    spec = data.get("spec")
     is_named = isinstance(metadata, Mapping) and (metadata.get("name") or metadata.get("generateName"))
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
     is_complete = isinstance(containers, list) and all(

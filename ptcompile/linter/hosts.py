@@ -73,7 +73,8 @@ def is_reported_at_service(mistake: HostMistake, subject: Subject) -> bool:
     """Return whether service-not-headless, selector-misses-pods or subdomain-differs reports what keeps a Service from
     resolving the name.
     """
-    pod, services = mistake.pod, mistake.services
+    pod = mistake.pod
+    services = mistake.services
     if pod is None or kind_of(pod.job.manifest) not in USER_SERVED or mistake.name == "hostname":
         return False
     if mistake.name in ("selector", "cluster IP"):

@@ -56,7 +56,8 @@ def excess_requests(template: ManifestTemplate) -> Iterator[ExcessRequest]:
         return
     from ptcompile.kubernetes.amounts import pod_requests
 
-    amounts, resources = pod_requests(template.spec), _machine_amounts(pins, template)
+    amounts = pod_requests(template.spec)
+    resources = _machine_amounts(pins, template)
     asks = {name: Ask(amount, amounts[name].nano) for name, amount in resources.items() if name in amounts}
     for misfit in misfits(list(asks.values()), pins.machines, pins.cloud or None):
         name = next(name for name, ask in asks.items() if ask is misfit.ask)

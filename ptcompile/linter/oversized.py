@@ -67,7 +67,8 @@ def _check_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Pro
 
     container = ContainerView("", False, spec)
     pod = PodView("", "", 0, {}, labels=fields["labels"], annotations=fields["annotations"])
-    env_budget, command_budget = Budget(), Budget()
+    env_budget = Budget()
+    command_budget = Budget()
     env = kubelet.environment(container, pod, env_budget)
     command, args = kubelet.command_line(container, env, command_budget)
     script = read_script([*(command or ()), *(args or ())], env)

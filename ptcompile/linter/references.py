@@ -41,7 +41,8 @@ def service_users(subject: Subject) -> list[ServiceUser]:
     templates = subject.stream.cached(_templates_by_subdomain)
     users = []
     for manifest, template in templates.get((subject.namespace, subject.name), ()):
-        kind, name = kind_of(manifest)[1], object_name(manifest)
+        kind = kind_of(manifest)[1]
+        name = object_name(manifest)
         added = job_labels(name) if kind == "Job" else {}
         labels = {**template_labels(template), **added}
         users.append(ServiceUser(f"{kind}/{name}", labels, bool(added), template, manifest))
@@ -93,7 +94,8 @@ def template_labels(template: Json) -> dict[str, str]:
 
 def endpoint_service(subject: Subject) -> Json | None:
     """Return the Service that the rendezvous endpoint names, in any form, or None."""
-    job, rendezvous = subject.job, subject.rendezvous
+    job = subject.job
+    rendezvous = subject.rendezvous
     if job is None or rendezvous is None or not rendezvous.host or not subject.neighbors.of_kind(SERVICE):
         return None
     from ptcompile.simulator.meeting import services_at

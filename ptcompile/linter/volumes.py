@@ -96,7 +96,8 @@ def _writes_checkpoints(name: str) -> bool | None:
     stem = [*parts[:-1], parts[-1].removesuffix(suffix)]
     stem = [part for part in stem if part]
     if not suffix and stem[-1:] in (["path"], ["to"]):
-        stem, is_path = stem[:-1], True
+        stem = stem[:-1]
+        is_path = True
     else:
         is_path = bool(suffix)
     last = stem[-1] if stem else ""

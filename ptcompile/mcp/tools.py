@@ -258,7 +258,8 @@ def _diff(call: Call) -> dict[str, Any]:
     from ptcompile.api.diff import diff_inputs
     from ptcompile.differ.applying import ApplyMode
 
-    old, new = document(call, "old_"), document(call, "new_")
+    old = document(call, "old_")
+    new = document(call, "new_")
     judge = settings(call, new)
     sides = judged_inputs(old, judge), judged_inputs(new, judge)
     difference = diff_inputs(*sides, call.arguments.get("target"), ApplyMode(), None)

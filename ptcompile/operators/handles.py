@@ -131,7 +131,8 @@ def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[
     too.
     """
     templates = [(template, is_separate, _containers(template)) for template, is_separate in _templates(job, before)]
-    main, rank = next((names[0] for _, _, names in templates if names), ""), 0
+    main = next((names[0] for _, _, names in templates if names), "")
+    rank = 0
     for template, is_separate, names in templates:
         trains = main in names
         yield RolePods(
@@ -197,7 +198,8 @@ def _begins_suspended(job: Json) -> bool:
 
 
 def _reference(manifest: Json) -> Reference:
-    metadata, key = nested_map(manifest, "metadata"), _kind_key(manifest)
+    metadata = nested_map(manifest, "metadata")
+    key = _kind_key(manifest)
     following = kind_named(key).following()
     plural = (
         following.plural if following is not None else f"{key[1].lower()}s"

@@ -241,7 +241,8 @@ def _stand_ins(
     job: SimulatedJob, pods: list[Pod], actors: tuple[Actor, ...], script: str | None, *, own_command: bool
 ) -> Iterator[str]:
     """Yield one sentence for each difference from the cluster."""
-    first, actor = pods[0], actors[0]
+    first = pods[0]
+    actor = actors[0]
     if not own_command:
         yield f"{script or 'a script that checks world, ranks and an all_reduce'} replaces the pods' programs"
         yield from launcher_stand_ins(first, len(pods))

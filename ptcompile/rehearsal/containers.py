@@ -114,7 +114,9 @@ class Containers:
             )
         self.limits_memory = not engine.rootless
         """Whether memory limits of pods are enforced: an engine without root may not be allowed to."""
-        self._engine, self._folder, self._label = engine, folder, os.path.basename(folder)
+        self._engine = engine
+        self._folder = folder
+        self._label = os.path.basename(folder)
         self._running: dict[int, tuple[str, str, subprocess.Popen[bytes]]] = {}
         """Log file, container name and waiting client process of each pod."""
         self._numbers = itertools.count()

@@ -136,8 +136,14 @@ class Course:
         operator: Restarts | None,
     ) -> None:
         """Prepare the course. `recreated[pod]` are the pods that the operator recreates if it loses `pod`."""
-        self._actors, self._faults, self._places, self._backend = actors, faults, places, backend
-        self._settings, self._logs, self._recreated, self._operator = settings, logs, recreated, operator
+        self._actors = actors
+        self._faults = faults
+        self._places = places
+        self._backend = backend
+        self._settings = settings
+        self._logs = logs
+        self._recreated = recreated
+        self._operator = operator
         self._pods = range(len(actors))
         self._starts = dict.fromkeys(self._pods, 0)
         self._exits: dict[int, int] = {}
@@ -193,7 +199,8 @@ class Course:
                 self._finish()
             if (line := self._progress_line()) != last_line:
                 progress(f"{self.now:6.1f} s  {line}")
-                last_line, self._last_change = line, self.now
+                last_line = line
+                self._last_change = self.now
         self._skip_planned()
         return tuple(self._observe(pod) for pod in self._pods)
 
@@ -282,7 +289,8 @@ class Course:
         answer = self._operator.answer(fault.pod, None) if self._operator is not None else None
         if answer is not None and not answer.pods and self._recreated and self._recreated[fault.pod]:
             self._note(f"pod {fault.pod} is lost for good: {answer.text}")
-            fault, peers = fault._replace(back=None), []
+            fault = fault._replace(back=None)
+            peers = []
         self._lost_pods.update((fault.pod, *peers))
         if fault.kind == "kill":
             self._backend.signal(fault.pod, signal.SIGKILL)

@@ -59,7 +59,8 @@ def _is_dead(path: str) -> bool:
         return True
 
 
-MAX_FILES, MAX_BYTES = 2000, 64 << 20
+MAX_FILES = 2000
+MAX_BYTES = 64 << 20
 """Maximum number and total size of the files that come along."""
 _MAX_VISITED = 20_000
 """Maximum number of directory entries that are looked at."""
@@ -83,7 +84,8 @@ def find_files(script: str) -> FilesBeside:
     Hidden files, environments and links that lead out of the folder stay behind.
     """
     folder, name = os.path.split(os.path.abspath(script))
-    paths, size = [name], os.path.getsize(script)
+    paths = [name]
+    size = os.path.getsize(script)
     links = too_many = 0
     for path in _walk(folder):
         full = os.path.join(folder, path)
@@ -113,7 +115,8 @@ def find_files(script: str) -> FilesBeside:
 
 def _walk(folder: str) -> Iterator[str]:
     """Yield the paths of files and links to files, folder by folder. Follows no links to folders."""
-    folders, visited = [""], 0
+    folders = [""]
+    visited = 0
     while folders and visited < _MAX_VISITED:
         below = folders.pop(0)
         try:

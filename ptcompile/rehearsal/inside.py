@@ -17,7 +17,9 @@ _KERNEL_MOUNTS = ("/proc", "/sys", "/dev")
 """Mounts of the kernel, which are left unchanged."""
 _KEPT_FLAGS = frozenset({"nosuid", "nodev", "noexec", "noatime", "nodiratime", "relatime"})
 """Flags that a remount in a user namespace must repeat."""
-_PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _CAPABILITIES = 24, 38, 64
+_PR_CAPBSET_DROP = 24
+_PR_SET_NO_NEW_PRIVS = 38
+_CAPABILITIES = 64
 _SETUP_FAILED = 97
 """Exit status if the setup fails."""
 
@@ -93,7 +95,8 @@ def _mount_volumes(root: str, mounts: "list[tuple[str, str, bool]]") -> "list[st
 def _bind_entries(source: str, target: str, names: "list[str]") -> None:
     """Give an empty folder the entries of another: links as copies, files and folders as mounts."""
     for name in names:
-        path, copy = os.path.join(source, name), os.path.join(target, name)
+        path = os.path.join(source, name)
+        copy = os.path.join(target, name)
         if os.path.islink(path):
             os.symlink(os.readlink(path), copy)
             continue

@@ -14,7 +14,8 @@ _match_error = re.compile(
 _ERROR_MARKS = (b"Error", b"Exception", b"Timeout", b"torchrun: error")
 _MAX_ERROR_LENGTH = 200
 """Maximum number of characters of an error."""
-_CHUNK_BYTES, _MAX_LINE_BYTES = 1 << 20, 1 << 16
+_CHUNK_BYTES = 1 << 20
+_MAX_LINE_BYTES = 1 << 16
 KEPT_BYTES = 32 << 20
 """Bytes that remain of the beginning and of the end of a log that is too long."""
 MAX_BYTES = 4 * KEPT_BYTES

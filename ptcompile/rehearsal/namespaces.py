@@ -95,7 +95,8 @@ class Namespaces:
         for line in lines:
             event = json.loads(line)
             if event["event"] == "training":
-                self._training, self._is_looking = set(event["pods"]), False
+                self._training = set(event["pods"])
+                self._is_looking = False
             else:
                 yield event["pod"], event["code"]
 

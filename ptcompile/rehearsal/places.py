@@ -12,7 +12,8 @@ from ptcompile.rehearsal.folders import copy_files, find_files
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _STAND_IN_SCRIPT = os.path.join(_HERE, "stand_in.py")
-TRAINING_VARIABLE, TRAINING_FILE = "PTCOMPILE_TRAINING_FILE", "training"
+TRAINING_VARIABLE = "PTCOMPILE_TRAINING_FILE"
+TRAINING_FILE = "training"
 """Variable with the path of a file that the user's script may create when it trains, and the file's name."""
 _MAX_SCRIPT_BYTES = 1 << 20
 _LOOPBACK_HOSTS = ("127.0.0.1 localhost", "::1 localhost ip6-localhost")
@@ -54,8 +55,11 @@ class Places:
         self, root: str, actors: Iterable[Actor], settings: RehearsalSettings, *, python: str, network: str,
         env: Mapping[str, str],
     ) -> None:  # fmt: skip
-        self._root, self._settings = root, settings
-        self._python, self._network, self._base_env = python, network, env
+        self._root = root
+        self._settings = settings
+        self._python = python
+        self._network = network
+        self._base_env = env
         self._addresses: dict[int, str] = {}
         self._address_count = 0
         self.resolvable: set[int] = set()
@@ -130,7 +134,8 @@ class Places:
 
         The process writes to the file `log`.
         """
-        actor, address = self._actors[pod], self._addresses[pod]
+        actor = self._actors[pod]
+        address = self._addresses[pod]
         files = {
             "/etc/hosts": os.path.join(self._root, f"hosts{pod}"),
             "/etc/resolv.conf": os.path.join(self._root, "resolv.conf"),
@@ -220,6 +225,7 @@ def _write(path: str, text: str) -> None:
 
 def _overwrite(path: str, text: str) -> None:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    old_size, data = os.fstat(handle).st_size, text.encode()
+    old_size = os.fstat(handle).st_size
+    data = text.encode()
     os.pwrite(handle, data + b"#" * max(0, old_size - len(data)), 0)
     os.close(handle)

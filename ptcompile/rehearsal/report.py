@@ -80,7 +80,8 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
         for actor, seen in zip(rehearsal.actors, rehearsal.seen, strict=True)
         if rehearsal.settings.blind and seen.exit and seen.error and not seen.lost
     ]
-    claimed, seen = rehearsal.verdict.claimed.end, rehearsal.verdict.seen
+    claimed = rehearsal.verdict.claimed.end
+    seen = rehearsal.verdict.seen
     if seen == "fail" and own_failures and (rehearsal.verdict.differences or claimed == "all"):
         began = rehearsal.cause.pod.removeprefix("pod") if rehearsal.cause else ""
         first = [failure for failure in own_failures if failure.startswith(f"pod {began}:")]

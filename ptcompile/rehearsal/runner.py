@@ -161,7 +161,8 @@ def _environment_stand_ins(image: str, ground: Ground, settings: RehearsalSettin
 
 
 def _version_stand_ins(job: SimulatedJob, image: str, ground: Ground, settings: RehearsalSettings) -> Iterator[str]:
-    intended, actual = torch_of(image, job.versions), parse_version(ground.torch)
+    intended = torch_of(image, job.versions)
+    actual = parse_version(ground.torch)
     if not has_same_torchrun(intended, actual):
         yield (
             f"PyTorch {actual[0]}.{actual[1]} replaces {intended[0]}.{intended[1]} (from the image's tag, else the "

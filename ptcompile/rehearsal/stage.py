@@ -106,7 +106,8 @@ def has_joined(pid: int) -> bool:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             env = dict(entry.partition(b"=")[::2] for entry in file.read().split(b"\0"))
-        world, store = int(env[b"WORLD_SIZE"]), int(env[b"MASTER_PORT"])
+        world = int(env[b"WORLD_SIZE"])
+        store = int(env[b"MASTER_PORT"])
         sockets = {os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")}
         if b"RANK" not in env or (world == 1 and b"LOCAL_RANK" not in env):
             return False
@@ -160,7 +161,8 @@ def main() -> int:
         _emit_event(event="impossible", why=str(getattr(error, "stderr", "") or error).strip())
         return 1
     _emit_event(event="ready")
-    stage, pending = RunningPods(), b""
+    stage = RunningPods()
+    pending = b""
     while True:
         if select.select([0], [], [], 0.05)[0]:
             read = os.read(0, 65536)

@@ -38,7 +38,8 @@ def main() -> int:
     if not any(name in os.environ for name in _SINGLE_PROCESS_ENV):
         os.environ.update(_SINGLE_PROCESS_ENV)
     dist.init_process_group("gloo", timeout=datetime.timedelta(minutes=5))
-    rank, world = dist.get_rank(), dist.get_world_size()
+    rank = dist.get_rank()
+    world = dist.get_world_size()
     total = torch.tensor([rank])
     dist.all_reduce(total)
     # collectives of objects need numpy, which torch does not install

@@ -50,9 +50,11 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
     sources = {as_string(volume.get("name")): volume for volume in as_mappings(spec.get("volumes"))}
     memory = _bytes(nested_map(main, "resources", "limits").get("memory"))
     shm = None if spec.get("hostIPC") is True else SHM_BYTES
-    volumes, provided = [], set()
+    volumes = []
+    provided = set()
     for mount in as_mappings(main.get("volumeMounts")):
-        name, path = as_string(mount.get("name")), posixpath.normpath(as_string(mount.get("mountPath")) or "/")
+        name = as_string(mount.get("name"))
+        path = posixpath.normpath(as_string(mount.get("mountPath")) or "/")
         source = sources.get(name, {})
         if path == SHM_PATH and nested_map(source, "emptyDir").get("medium") == "Memory":
             shm = _bytes(nested_map(source, "emptyDir").get("sizeLimit")) or memory

@@ -111,7 +111,8 @@ def _test_suite(filename: str | None, diagnostics: list[Diagnostic]) -> Iterator
     name = _quote_attribute(filename or "<input>")
     yield f'  <testsuite name={name} tests="{len(diagnostics)}" failures="{errors}">'
     for diagnostic in diagnostics:
-        code, message = _quote_attribute(diagnostic.code), _quote_attribute(diagnostic.message)
+        code = _quote_attribute(diagnostic.code)
+        message = _quote_attribute(diagnostic.message)
         test_name = _quote_attribute(f"{diagnostic.code} {diagnostic.name}")
         case = f"<testcase classname={_quote_attribute(diagnostic.resource or '')} name={test_name}"
         if diagnostic.span is not None:

@@ -70,7 +70,8 @@ def template_instead_of_file(diagnostic: Diagnostic) -> str | None:
 
 def consequence(diagnostic: Diagnostic) -> str:
     """Return what the finding leads to and who says so: `fails at run time (kubelet)`, `rule of ptcompile.toml`."""
-    owner, authorities = diagnostic.owner, [str(diagnostic.authority)]
+    owner = diagnostic.owner
+    authorities = [str(diagnostic.authority)]
     if owner and diagnostic.stage == "style":
         return safe_text(owner)  # only a convention
     if owner:

@@ -88,7 +88,8 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     by_kind: defaultdict[str, list[Json]] = defaultdict(list)
     for manifest in objects:
         by_kind[kind_of(manifest)[1]].append(manifest)
-    kinds, nodes = frozenset(by_kind), worker_nodes(by_kind["Node"])
+    kinds = frozenset(by_kind)
+    nodes = worker_nodes(by_kind["Node"])
     containers = list(_controller_containers(by_kind))
     cloud = cloud_of(nodes)
     versions, unknown = _versions(containers, by_kind["Node"])
@@ -244,7 +245,8 @@ def _queue_settings(by_kind: Mapping[str, Sequence[Json]]) -> tuple[JsonDict, li
 
 def _is_kept(manifest: Json) -> bool:
     """Return whether an object decides on jobs: not a built-in class, and not a namespace that nothing marks."""
-    kind, name = kind_of(manifest)[1], object_name(manifest)
+    kind = kind_of(manifest)[1]
+    name = object_name(manifest)
     if kind == "Namespace":
         labels = string_map(nested_map(manifest, "metadata").get("labels"))
         return not name.startswith(_BUILT_IN_NAMESPACES) and labels.keys() > {_NAME_LABEL}

@@ -106,7 +106,8 @@ def oldest_kubernetes(spec: Spec, cluster: ClusterProfile, target: str) -> Versi
     from ptcompile.compiler.pipeline import compile_document
 
     data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(only_set=True)}
-    manifests, oldest = compile_document(data, cluster, target).manifests, cluster.versions().kubernetes
+    manifests = compile_document(data, cluster, target).manifests
+    oldest = cluster.versions().kubernetes
     for release in reversed(versions()):
         if parse_version(release) >= oldest:
             continue
@@ -128,7 +129,8 @@ def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -
     for operator in dict.fromkeys(operators):
         required = required_kubernetes(operator, cluster)
         if required is not None and current < required:
-            release, software = _format_version(operator.release_in(cluster.versions())), operator.install.software
+            release = _format_version(operator.release_in(cluster.versions()))
+            software = operator.install.software
             yield problem_at(
                 "kubernetes-too-old",
                 ("spec", "versions", "kubernetes"),

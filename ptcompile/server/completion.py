@@ -151,7 +151,8 @@ def _server_choices(opened: OpenDocument, cursor: Cursor, kind: tuple[str, str])
     from ptcompile.apiserver import validate
     from ptcompile.source import documents as source
 
-    before, after = opened.text[cursor.begin : cursor.start], opened.text[cursor.end :]
+    before = opened.text[cursor.begin : cursor.start]
+    after = opened.text[cursor.end :]
     rest = after[after.find("\n") :] if "\n" in after else ""
     closing = cursor.quote + ("" if not cursor.flow else after.partition("\n")[0].removeprefix(cursor.quote))
     space = " " if cursor.glued else ""

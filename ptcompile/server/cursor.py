@@ -79,7 +79,9 @@ class Flow:
                     self._next()
             elif self._ends_key(character, text[index + 1 : index + 2]):
                 frame = self.frames[-1]
-                frame.part, frame.valued, self.word = unquote(self.word), True, ""
+                frame.part = unquote(self.word)
+                frame.valued = True
+                self.word = ""
             elif character == "#" and text[index - 1 : index] in ("", " ", "\t"):
                 return
             else:
@@ -244,7 +246,8 @@ def _comment_start(text: str) -> int:
     """Return the offset of a line's comment, or the length of a line without a comment."""
     if "#" not in text:
         return len(text)
-    quote, before = "", " "
+    quote = ""
+    before = " "
     for index, character in enumerate(text):
         if quote:
             quote = "" if character == quote else quote
@@ -292,7 +295,8 @@ class Cursor(NamedTuple):
 
 def document_bounds(text: str, offset: int) -> tuple[int, int]:
     """Return the start and end of the document around an offset."""
-    start, end = 0, len(text)
+    start = 0
+    end = len(text)
     for match in _separator.finditer(text):
         if match.end() <= offset:
             start = min(match.end() + 1, len(text))

@@ -177,7 +177,8 @@ def _workspace_edit(opened: OpenDocument, new: str, version: int | None) -> Work
 
 def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
     """Yield the edits for the changed lines; for many changed lines, one edit from the first to the last."""
-    old_lines, new_lines = opened.text.splitlines(keepends=True), new.splitlines(keepends=True)
+    old_lines = opened.text.splitlines(keepends=True)
+    new_lines = new.splitlines(keepends=True)
     starts = [0]
     for line in old_lines:
         starts.append(starts[-1] + len(line))
@@ -186,7 +187,8 @@ def text_edits(opened: OpenDocument, new: str) -> Iterator[TextEdit]:
     suffix = 0
     while suffix < min(len(old_lines), len(new_lines)) - first and old_lines[-1 - suffix] == new_lines[-1 - suffix]:
         suffix += 1
-    removed, added = old_lines[first : len(old_lines) - suffix], new_lines[first : len(new_lines) - suffix]
+    removed = old_lines[first : len(old_lines) - suffix]
+    added = new_lines[first : len(new_lines) - suffix]
     changes: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, len(removed), 0, len(added))][
         : len(removed) + len(added)
     ]

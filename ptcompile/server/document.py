@@ -64,7 +64,8 @@ class Lines:
         """
         if position.line >= len(self._starts):
             return len(self.text)
-        offset, end = self._starts[position.line], self._end(position.line)
+        offset = self._starts[position.line]
+        end = self._end(position.line)
         units = position.character - (self._lead if position.line == 0 else 0)
         while offset < end and units >= (width := self._units(self.text[offset])):
             units -= width

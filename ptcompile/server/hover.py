@@ -202,7 +202,8 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
     """Return the hover text for a position, or None if there is none."""
     offset = opened.lines.offset(position)
     start, end = opened.lines.bounds(offset)
-    line, column = opened.text[start:end], offset - start
+    line = opened.text[start:end]
+    column = offset - start
     code = _code_in_comment(line, column)
     if code is not None:
         return _markdown([_rule_page(code)])
@@ -309,7 +310,8 @@ def _rule_pages(opened: OpenDocument, offset: int) -> list[str]:
     names: dict[str, None] = {}
     for diagnostic in opened.report.diagnostics:
         if diagnostic.span is not None:
-            start, end = opened.source.offset(*diagnostic.span[:2]), opened.source.offset(*diagnostic.span[2:])
+            start = opened.source.offset(*diagnostic.span[:2])
+            end = opened.source.offset(*diagnostic.span[2:])
             if start <= offset <= end and diagnostic.span.line == diagnostic.span.end_line:
                 names[diagnostic.name] = None
     return [_rule_page(name) for name in names]

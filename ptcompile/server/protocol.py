@@ -123,7 +123,8 @@ class Server:
     """One connection to one editor."""
 
     def __init__(self, make: SurroundingsFactory, keep: FileWriter) -> None:
-        self._make, self._keep = make, keep
+        self._make = make
+        self._keep = keep
         self._worker = BackgroundWorker()
         self._texts: Texts | None = None
         self._publishing: dict[str, asyncio.Task[None]] = {}
@@ -254,7 +255,8 @@ class Server:
         """Return the result of `question` for the current text."""
         texts = self._texts
         document = self.pygls.workspace.get_text_document(uri)
-        text, path = document.source, to_fs_path(uri) or uri
+        text = document.source
+        path = to_fs_path(uri) or uri
         if texts is None:
             raise RuntimeError("the server is not initialized")
         try:
@@ -285,7 +287,8 @@ class Server:
         return await self._analyze(params.text_document.uri, lenses.code_lenses)
 
     async def _actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        uri, only = params.text_document.uri, params.context.only
+        uri = params.text_document.uri
+        only = params.context.only
         kinds = None if only is None else {str(getattr(kind, "value", kind)) for kind in only}
         version = self.pygls.workspace.get_text_document(uri).version if self._versioned() else None
         return await self._analyze(uri, lambda opened: actions.actions(opened, params.range, kinds, version))

@@ -22,7 +22,9 @@ LAST_CALL_SECONDS = 30
 """Time that c10d waits for more nodes once the minimum has joined (last_call_timeout)."""
 _TORCHRUN_LAUNCHERS = ("torchrun", "accelerate")
 """Launchers whose agents are torchrun's."""
-_JOIN_SECONDS, _READ_SECONDS, _STATIC_SECONDS = 600, 60, 600
+_JOIN_SECONDS = 600
+_READ_SECONDS = 60
+_STATIC_SECONDS = 600
 """torchrun's default timeouts in seconds: join_timeout and read_timeout of c10d, timeout of a static rendezvous."""
 
 

@@ -155,7 +155,8 @@ def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> dict[str, Any
     """Return the JSON form of one pod with secrets masked. `job` is its job as `mask_jobs` returns it."""
     pod = mask_pod(original, job)
     view = pod.view
-    command, args = pod.command, pod.args
+    command = pod.command
+    args = pod.args
     return {
         "name": pod.name,
         "randomSuffix": pod.random_suffix,

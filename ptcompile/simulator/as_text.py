@@ -25,7 +25,8 @@ def differing_variables(run: list[Pod], base_pod: Pod) -> list[str]:
 
     `run` holds the first two pods and the last pod of the run, or fewer if it is short.
     """
-    first, base = run[0], base_pod.env
+    first = run[0]
+    base = base_pod.env
     envs = [pod.env for pod in run]
     differences = [f"without {name}" for name in base if name not in envs[0]]
     for name, value in envs[0].items():
@@ -61,13 +62,15 @@ def end_pods(job: SimulatedJob, role: ExpandedRole, start: int) -> list[Pod]:
 
 def _differ_only_in_variables(pod: Pod, base_pod: Pod) -> bool:
     """Return whether two command lines are written identically, so only the values of variables differ."""
-    a, b = pod.main, base_pod.main
+    a = pod.main
+    b = base_pod.main
     return a is not None and b is not None and (a.command, a.args) == (b.command, b.args)
 
 
 def pod_range(job: SimulatedJob, role: ExpandedRole, start: int) -> str:
     """Return the names of a role's pods from index `start` as `job-worker-1 .. job-worker-254`."""
-    first, last = job.pod(role, start), job.pod(role, role.count - 1)
+    first = job.pod(role, start)
+    last = job.pod(role, role.count - 1)
     return first.display_name if start == role.count - 1 else f"{first.display_name} .. {last.display_name}"
 
 
@@ -150,7 +153,8 @@ def _command_lines(job: SimulatedJob) -> list[str]:
 
 def _command_text(pod: Pod) -> str:
     """Return the command line as written, which pods that differ only in variables share."""
-    main, launch = pod.main, pod.launch
+    main = pod.main
+    launch = pod.launch
     words = [*(main.command or ()), *(main.args or ())] if main else []
     text = shell_quote(words) if words else "the image's own command"
     return text + (f"  ({launch.launcher} in a shell)" if launch.in_shell and launch.launcher != "command" else "")
@@ -312,7 +316,8 @@ def env_table(pod: Pod, *, indent: str = "  ") -> list[str]:
 
 def env_rows(pod: Pod) -> list[list[str]]:
     """Return one row per variable of the main container: `+` if the operator adds it, name, value, origin."""
-    added, values = injected_entries(pod), pod.env
+    added = injected_entries(pod)
+    values = pod.env
     return [
         ["+" if i in added else " ", str(entry.get("name") or ""), *_value_cells(entry, values)]
         for i, entry in enumerate(pod.main.env if pod.main else ())
@@ -321,7 +326,8 @@ def env_rows(pod: Pod) -> list[list[str]]:
 
 def _value_cells(entry: Json, values: dict[str, str]) -> list[str]:
     """Return the expanded value, followed by the value as written if it differs."""
-    name, written = str(entry.get("name") or ""), entry.get("value")
+    name = str(entry.get("name") or "")
+    written = entry.get("value")
     value = values.get(name, "")
     if value == MASK:
         return [value]
@@ -360,7 +366,8 @@ def _pod_lines(pod: Pod) -> Iterator[str]:
 
 
 def _rendezvous_lines(pod: Pod) -> Iterator[str]:
-    rendezvous, job_view = pod.rendezvous, job_rendezvous(pod.job)
+    rendezvous = pod.rendezvous
+    job_view = job_rendezvous(pod.job)
     yield ""
     yield "  rendezvous, as this pod sees it"
     answer = job_view.host if job_view and job_view.first.endpoint == rendezvous.endpoint else None
@@ -437,7 +444,8 @@ def env_file(pod: Pod) -> str:
 
 
 def _env_lines(pod: Pod) -> Iterator[str]:
-    values, unknown = pod.env, set[str]()
+    values = pod.env
+    unknown = set[str]()
     entries = {as_string(entry.get("name")): entry for entry in (pod.main.env if pod.main else ())}
     for name, value in values.items():
         written = env_entry(entries[name])

@@ -48,20 +48,26 @@ def world_differences(old: World, new: World) -> list[str]:
             if len(old.jobs) == len(new.jobs) == 0
             else [f"jobs: expected one on each side, got {len(old.jobs)} and {len(new.jobs)}"]
         )
-    old_job, new_job = old.jobs[0], new.jobs[0]
-    first, second = job_rendezvous(old_job), job_rendezvous(new_job)
+    old_job = old.jobs[0]
+    new_job = new.jobs[0]
+    first = job_rendezvous(old_job)
+    second = job_rendezvous(new_job)
     if first is None or second is None:
         return [] if first is second else [f"{(old_job if first is None else new_job).title} makes no pods"]
-    old_defects, new_defects = dict(_defects(old_job, first)), dict(_defects(new_job, second))
+    old_defects = dict(_defects(old_job, first))
+    new_defects = dict(_defects(new_job, second))
     differences = [text for defect, text in old_defects.items() if defect not in new_defects]
     differences += [text for defect, text in new_defects.items() if defect not in old_defects]
     differences += _rendezvous_differences(first, second)
-    old_auxiliary, new_auxiliary = _auxiliary_roles(old_job, first), _auxiliary_roles(new_job, second)
-    old_counts, new_counts = _pod_counts(old_auxiliary), _pod_counts(new_auxiliary)
+    old_auxiliary = _auxiliary_roles(old_job, first)
+    new_auxiliary = _auxiliary_roles(new_job, second)
+    old_counts = _pod_counts(old_auxiliary)
+    new_counts = _pod_counts(new_auxiliary)
     if old_counts != new_counts:
         differences.append(f"pods that do not train: {old_counts!r} and {new_counts!r}")
     if first.nodes == second.nodes and old_counts == new_counts:
-        old_pods, new_pods = _pods_by_rank(old_job, first), _pods_by_rank(new_job, second)
+        old_pods = _pods_by_rank(old_job, first)
+        new_pods = _pods_by_rank(new_job, second)
         hosts = (
             {**_rank_placeholders(old_pods), **_host_placeholders(old_job, old_auxiliary)},
             {**_rank_placeholders(new_pods), **_host_placeholders(new_job, new_auxiliary)},
@@ -73,7 +79,8 @@ def world_differences(old: World, new: World) -> list[str]:
 
 def matching_pods(old: SimulatedJob, new: SimulatedJob) -> list[tuple[Pod, Pod]]:
     """Return the pods of two jobs with the same world in pairs: training pods by rank, then those of other roles."""
-    first, second = job_rendezvous(old), job_rendezvous(new)
+    first = job_rendezvous(old)
+    second = job_rendezvous(new)
     if first is None or second is None:
         return []
     pairs = [(_pods_by_rank(old, first), _pods_by_rank(new, second))]
@@ -184,7 +191,8 @@ def _differences_by_field(
     old_pods: list[Pod], new_pods: list[Pod], hosts: tuple[Hosts, Hosts]
 ) -> Iterator[tuple[str, str]]:
     if len(old_pods) != len(new_pods):  # folded into roles of different sizes: only the ends correspond
-        old_pods, new_pods = [old_pods[0], old_pods[-1]], [new_pods[0], new_pods[-1]]
+        old_pods = [old_pods[0], old_pods[-1]]
+        new_pods = [new_pods[0], new_pods[-1]]
     for old, new in zip(old_pods, new_pods, strict=True):
         prefix = f"{old.display_name} and {new.display_name}: "
         pairs: list[tuple[str, object, object]] = [

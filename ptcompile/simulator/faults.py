@@ -164,7 +164,8 @@ def _fault_sentences(agents: Agents, *, whole: bool) -> Iterator[str]:
         yield f"torchrun, a lost or drained pod: {ALL_RECREATED}"
     else:
         yield from _loss_sentences(agents)
-    first_wait, others_wait = agents.wait_for_first, agents.wait_for_others
+    first_wait = agents.wait_for_first
+    others_wait = agents.wait_for_others
     yield (
         f"torchrun waits {first_wait} seconds for node 0, and {others_wait} seconds for enough other nodes"
         if (first_wait != others_wait)

@@ -87,7 +87,8 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
 
     `is_complete` means that all nodes are pods of this object, so the host must be one of them.
     """
-    job, host = pod.job, host.removesuffix(".").lower()
+    job = pod.job
+    host = host.removesuffix(".").lower()
     labels = host.split(".")
     if not _is_host_name(labels) or _leads(job, host):
         return None
@@ -218,7 +219,8 @@ def _renamed_job(job: WorkloadPods, name: _ClusterName) -> HostMistake | None:
 
     Kustomize's namePrefix and nameSuffix rename objects, but no addresses in commands and no subdomain.
     """
-    now, before = job.name, name.service
+    now = job.name
+    before = name.service
     is_renamed = now != before and (now.endswith(before) or now.startswith(before))
     if not is_renamed or not name.pod.startswith(before):
         return None
@@ -242,12 +244,14 @@ def _service_elsewhere(job: WorkloadPods, name: _ClusterName) -> HostMistake | N
 
 def _wrong_pod(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> HostMistake | None:
     """Return the mistake if no object of the stream has the pod of `pod.service`."""
-    exists, is_like_ours = _meant_pod(job, name.pod) is not None, _could_be_pod(name.pod, job)
+    exists = _meant_pod(job, name.pod) is not None
+    is_like_ours = _could_be_pod(name.pod, job)
     if not exists and kind_of(job.manifest) == ("v1", "Pod") and is_like_ours and not is_complete:
         return None  # each Pod is a separate object and may be in another file
 
     could_exist = exists or is_like_ours or any(_could_be_pod(name.pod, peer) for peer in _peers(job, name.pod))
-    services, subdomains = _services_named(job, name.service), _subdomains(job)
+    services = _services_named(job, name.service)
+    subdomains = _subdomains(job)
     better = _shortest_pod_name(job)
     if name.service not in subdomains and not services:
         known = min(subdomains, default="")
@@ -269,7 +273,8 @@ def _wrong_service(job: WorkloadPods, name: _ClusterName, is_complete: bool) -> 
     if name.service in services:
         return None
 
-    better, is_user_served = _shortest_pod_name(job), kind_of(job.manifest) in USER_SERVED
+    better = _shortest_pod_name(job)
+    is_user_served = kind_of(job.manifest) in USER_SERVED
     if pod_with_hostname(job, name.service) is not None:
         return HostMistake("pod as Service", name.service, "", better, not is_user_served or bool(better))
     if _could_be_pod(name.service, job):
@@ -313,7 +318,8 @@ def _is_decidable(pod: Pod, name: _ClusterName, *, names_pod: bool) -> bool:
 
 def _service_mistake(pod: Pod, name: _ClusterName, services: Sequence[Json]) -> HostMistake | None:
     """Return why the Services called `name` do not resolve it to the pod that it means, or None."""
-    subdomain, namespace = pod.view.subdomain, pod.view.namespace
+    subdomain = pod.view.subdomain
+    namespace = pod.view.namespace
     mistake = HostMistake("subdomain of pods", name.service, subdomain or "", name.pod, pod=pod, services=services)
     if subdomain != name.service:
         return mistake

@@ -113,7 +113,8 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
     out |= {field: spec[field] for field in ("queue", "priorityClassName", "networkTopology") if field in spec}
     if group.counts_resources:
         return out | {"minResources": dict(as_mapping(spec.get("minResources")))}
-    constraints, mode = nested_map(spec, "schedulingConstraints"), spec.get("disruptionMode")
+    constraints = nested_map(spec, "schedulingConstraints")
+    mode = spec.get("disruptionMode")
     if constraints.get("topology"):
         out["topology"] = constraints["topology"]
     return out | ({"preemptedTogether": True} if mode == "PodGroup" or "all" in as_mapping(mode) else {})

@@ -101,7 +101,8 @@ def env_sources(container: Json, find: FindObject) -> Iterator[EnvFromEntry]:
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
         source = as_mapping(entry)
         field = next((field for field in _ENV_FROM_KINDS if source.get(field)), "")
-        name, kind = as_string(nested_map(source, field).get("name")), _ENV_FROM_KINDS.get(field, "")
+        name = as_string(nested_map(source, field).get("name"))
+        kind = _ENV_FROM_KINDS.get(field, "")
         manifest = find(kind, name)
         keys = None if manifest is None else tuple(data_keys(manifest, ("data", "stringData")))
         yield EnvFromEntry(index, as_string(source.get("prefix")), kind, name, keys)
@@ -129,7 +130,8 @@ def environment(
     budget = budget or Budget()
     out: dict[str, str] = dict(given or {})
     for entry in container.env:
-        name, env_value = as_string(entry.get("name")), entry.get("value")
+        name = as_string(entry.get("name"))
+        env_value = entry.get("value")
         if type(env_value) is not str or not env_value or "$" in env_value:  # most values are plain strings
             env_value = _expand_entry(entry, pod, out, budget)
         out.pop(name, None)
@@ -171,7 +173,8 @@ def command_line(
 ) -> tuple[list[str] | None, list[str] | None]:
     """Return command and args with `$(X)` expanded; each is None if the image's own is used."""
     budget = budget or Budget()
-    command, args = container.command, container.args
+    command = container.command
+    args = container.args
     return (
         None
         if command is None

@@ -55,10 +55,8 @@ class PodClaim(NamedTuple):
 def device_claims(pod: Pod) -> Iterator[PodClaim]:
     """Yield the claims of a pod in the order in which the pod lists them."""
     for reference in as_mappings(pod.view.spec.get("resourceClaims")):
-        template, claim = (
-            as_string(reference.get("resourceClaimTemplateName")),
-            as_string(reference.get("resourceClaimName")),
-        )
+        template = as_string(reference.get("resourceClaimTemplateName"))
+        claim = as_string(reference.get("resourceClaimName"))
         kind = "ResourceClaimTemplate" if template else "ResourceClaim"
         devices = _claimed_devices(pod.job.stream, kind, template or claim, pod.view.namespace)
         yield PodClaim(as_string(reference.get("name")), kind, template or claim, devices)
@@ -131,7 +129,8 @@ class Pod:
     @property
     def own_fqdn(self) -> str:
         """Fully qualified name in the pod's /etc/hosts, which Python's `socket.getfqdn` returns."""
-        host, sub = self.hostname or self.display_name, self.view.subdomain
+        host = self.hostname or self.display_name
+        sub = self.view.subdomain
         return host if sub is None else cluster_host_name(host, sub, self.view.namespace)
 
     @property

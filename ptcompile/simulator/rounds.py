@@ -58,7 +58,8 @@ ALL_RECREATED = "the operator recreates all pods, which meet at a new rendezvous
 _NEW_STORE = "the recreated pod 0 hosts a new store, where all pods that are recreated meet"
 _STORE_LOST = "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it"
 _STALE_RESTART = "the agents keep the store of the first rendezvous, whose addresses are stale: each attempt may fail"
-_NO_RESTARTS, _NOT_RESTARTED = "maxRestarts is 0, so", "and are not restarted"
+_NO_RESTARTS = "maxRestarts is 0, so"
+_NOT_RESTARTED = "and are not restarted"
 
 
 class Step(NamedTuple):
@@ -129,7 +130,9 @@ class Rounds:
         operator: RestartingOperator | None,
         pace: Pace,
     ) -> None:
-        self.agents, self.operator, self.pace = agents, operator, pace
+        self.agents = agents
+        self.operator = operator
+        self.pace = pace
         self.now = 0.0
         self.why = "nothing in the manifest prevents the pods from meeting"
         self.fatal = ""
@@ -160,7 +163,10 @@ class Rounds:
         """Pods one of whose processes fails as soon as it trains."""
         self.interrupted: tuple[float, set[int]] = (-1.0, set())
         """When processes failed last, and on which pods."""
-        self.has_store, self.is_closed, self.is_first, self.is_uncertain = True, False, True, False
+        self.has_store = True
+        self.is_closed = False
+        self.is_first = True
+        self.is_uncertain = False
         """Whether there is a store, which is closed, has had no round since it began, or made the end uncertain."""
         self.newcomers: set[int] = set()
         """Pods whose agents have joined no round of the store yet."""
@@ -172,7 +178,8 @@ class Rounds:
         if not delays:
             self.is_first = False
             return
-        self.members, self.away = set(), dict(delays)
+        self.members = set()
+        self.away = dict(delays)
         punctual = dict.fromkeys([pod for pod in self.left if pod not in delays], 0.0)
         self.has_store = 0 not in delays
         if self.has_store:
@@ -231,7 +238,8 @@ class Rounds:
 
     def _remove(self, starts: Mapping[int, float], *, drained: bool = False) -> None:
         """Remove pods, which start again later, and let the others notice."""
-        agents, lost = self.agents, starts.keys()
+        agents = self.agents
+        lost = starts.keys()
         others = self._running() - lost if lost & self._running() else set()
         were_training = self.members & others
         for pod, start in starts.items():
@@ -340,7 +348,8 @@ class Rounds:
 
     def _give_up(self) -> None:
         """Let those that wait for others for too long exit, which closes the rendezvous."""
-        wait, missing = self.agents.wait_for_others, set(self.away.values())
+        wait = self.agents.wait_for_others
+        missing = set(self.away.values())
         if not self.is_first:
             awaited = "the lost pod" if missing - {NEVER} else f"{self.agents.low} nodes"
             why = f"the others wait {wait} seconds for {awaited}"
@@ -363,7 +372,8 @@ class Rounds:
         if not agents.restarts:
             self._close(self._running(), f"{_NO_RESTARTS} the processes of the other nodes fail too {_NOT_RESTARTED}")
             return
-        self.opening, self.stale = self.now, not agents.own_store
+        self.opening = self.now
+        self.stale = not agents.own_store
         self._interrupt(set(self.members))
         if not self.failed:
             self.why = "torchrun starts the processes of all nodes again"
@@ -408,10 +418,13 @@ class Rounds:
     def _open_store(self) -> None:
         """Let pod 0 host a new store, which those that wait for it join."""
         waited = self.now - self.pace.start - min(self.waiting_for_store.values(), default=self.now)
-        limit, is_c10d = self.agents.wait_for_first, self.agents.backend == "c10d"
+        limit = self.agents.wait_for_first
+        is_c10d = self.agents.backend == "c10d"
         self.why = self._first_why() if waited > 0 else ALL_RECREATED if self._is_whole(0) else _NEW_STORE
         self._dissolve()
-        self.has_store, self.is_closed, self.is_first = True, False, True
+        self.has_store = True
+        self.is_closed = False
+        self.is_first = True
         self.waiting = {**dict.fromkeys(self.waiting_for_store, self.now), 0: self.now}
         if waited >= limit * (2.5 if is_c10d else 0.8):  # agents of c10d try again after a random delay
             self._fail(set(self.waiting_for_store), self.why)
@@ -453,7 +466,10 @@ class Rounds:
             self.why = why
         if len(joined) < len(self.sizes) and all(start == NEVER for start in self.away.values()):
             self.why = self._shrink_why()
-        self.members, self.waiting, self.stale, self.is_first = joined, {}, False, False
+        self.members = joined
+        self.waiting = {}
+        self.stale = False
+        self.is_first = False
         self.newcomers -= joined
 
     def _first_why(self) -> str:

@@ -92,14 +92,17 @@ class Document:
         steps, exact = walk(root, path)
         start, end, node = steps[-1] if steps else (-1, -1, root)
         if start < 0 or (exact and not on_key):
-            start, end = node.start, node.end
+            start = node.start
+            end = node.end
             if on_key or not exact:
                 end = source.line_end(self._start + start, self._start + end) - self._start
         return source.span(self._start + start, self._start + end)
 
     def take_over(self, earlier: Document) -> None:
         """Take what was derived from the same document at another place of a text, by offsets from its start."""
-        self._root, self._located, self._scalars = earlier._root, earlier._located, earlier._scalars
+        self._root = earlier._root
+        self._located = earlier._located
+        self._scalars = earlier._scalars
         self.secrets = earlier.secrets
 
     def leaf_spans(self) -> Iterator[tuple[Path, Span | None]]:
@@ -182,7 +185,8 @@ class Source:
         if self._line_starts is None:
             self._line_starts = self._starts()
         starts = self._line_starts
-        line, end_line = bisect_right(starts, start), bisect_right(starts, max(start, end))
+        line = bisect_right(starts, start)
+        end_line = bisect_right(starts, max(start, end))
         return Span(line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1)
 
     def _starts(self) -> array[int]:
@@ -237,7 +241,10 @@ class Source:
 def document_at(source: Source, parsed: Parsed, index: int, line: int, start: int, end: int) -> Document:
     """Return the document between two offsets of a stream's text; `line` is its first line."""
     document = Document(parsed.data, index, line)
-    document._source, document._start, document._end, document._root = source, start, end, parsed.root
+    document._source = source
+    document._start = start
+    document._end = end
+    document._root = parsed.root
     document.texts = parsed.texts
     return document
 
@@ -306,7 +313,8 @@ def from_data(data: object) -> Source:
             problems.append(problem)
         else:
             documents.append(Document(value, index, 1))
-    result.documents, result.problems = tuple(documents), tuple(problems)
+    result.documents = tuple(documents)
+    result.problems = tuple(problems)
     return result
 
 
@@ -341,7 +349,8 @@ def _read_json(result: Source, problems: list[Problem], kubectl: Version, parse:
     documents = _json_documents(result, values, problems)
     if refusal:
         problems.append(_to_problem(result, 0, refusal))
-    result.documents, result.problems = tuple(documents), tuple(problems)
+    result.documents = tuple(documents)
+    result.problems = tuple(problems)
 
 
 def _json_documents(result: Source, values: list[JsonValue], problems: list[Problem]) -> list[Document]:
@@ -408,15 +417,19 @@ def _read_stream(
         elif data is not None:
             problems.append(_not_a_mapping(result, begin, end, data))
         index += data is not None or bool(parsed.findings)
-    result.documents, result.problems = tuple(documents), tuple(problems)
+    result.documents = tuple(documents)
+    result.problems = tuple(problems)
 
 
 def _split_documents(source: Source, text: str, problems: list[Problem], offset: int) -> Iterator[tuple[int, int, int]]:
     """Yield start, end and first line of every document of a text that is at `offset` in the source. The line counts
     from the beginning of the text. kubectl splits at lines `---` before it parses any YAML.
     """
-    start, line, most = 0, 1, limits().documents
-    is_begun, is_unmarked = False, False
+    start = 0
+    line = 1
+    most = limits().documents
+    is_begun = False
+    is_unmarked = False
     if "---" in text:
         for count, separator in enumerate(_SEPARATOR.finditer(text)):
             begin, end = separator.span()

@@ -87,14 +87,16 @@ def scalar(value: Any) -> str:
 
 def _emit_mapping(data: dict[Any, Any], first: str, indent: str, lines: list[str]) -> None:
     """Append `key: value` lines; `first` begins the first line (`- ` within a list), `indent` the others."""
-    lead, deeper = first, indent + "  "
+    lead = first
+    deeper = indent + "  "
     for key, value in data.items():
         if type(key) is not str:
             raise TypeError(f"a key of a YAML mapping must be a string, not {type(key).__name__}")
         name = _keys[key]
         if not name:
             lines.append(f"{lead}? {double_quote(key)}")
-            lead, name = indent, ":"
+            lead = indent
+            name = ":"
         value_type = type(value)
         if value_type is str:
             lines.append(f"{lead}{name} {_lines[value] or _block(value, deeper)}")

@@ -341,15 +341,18 @@ def _read_documents(text: str, findings: list[ReaderProblem], *, check_slash: bo
         if event_type is kinds.ScalarEvent:
             if check_slash and event.style == '"':
                 _reject_slash(text, event)
-            value, anchor = _scalar(event, findings), event.anchor
+            value = _scalar(event, findings)
+            anchor = event.anchor
         elif event_type is kinds.AliasEvent:
-            value, anchor = _alias(event, anchors), None
+            value = _alias(event, anchors)
+            anchor = None
         elif event_type is kinds.MappingStartEvent or event_type is kinds.SequenceStartEvent:
             _begin(event, {} if event_type is kinds.MappingStartEvent else [], stack, anchors, findings)
             continue
         elif event_type is kinds.MappingEndEvent or event_type is kinds.SequenceEndEvent:
             frame = stack.pop()
-            value, anchor = close(frame, event), frame.anchor
+            value = close(frame, event)
+            anchor = frame.anchor
         elif event_type is kinds.DocumentEndEvent and event.explicit:
             findings.extend(_unread_rest(text, event))
             return root
@@ -391,7 +394,8 @@ def _reject_slash(text: str, event: Any) -> None:
 
 def _scalar(event: Any, findings: list[ReaderProblem]) -> ParsedValue:
     text: str = event.value
-    start, end = event.start_mark.index, event.end_mark.index
+    start = event.start_mark.index
+    end = event.end_mark.index
     node = ValueNode(start, end, None)
     if event.tag is None:
         if not event.implicit[0]:
@@ -455,7 +459,8 @@ def positions(text: str) -> ValueNode | None:
 def _read_positions(text: str) -> ValueNode | None:
     from yaml import events as kinds
 
-    scalar, starts = kinds.ScalarEvent, (kinds.MappingStartEvent, kinds.SequenceStartEvent)
+    scalar = kinds.ScalarEvent
+    starts = (kinds.MappingStartEvent, kinds.SequenceStartEvent)
     ends = (kinds.MappingEndEvent, kinds.SequenceEndEvent)
     stack: list[_OpenCollection] = []
     root: ValueNode | None = None
@@ -495,7 +500,8 @@ class _OpenCollection:
 
     def add(self, node: ValueNode, event: Any) -> bool:
         """Add a value, or a key that waits for its value. Return whether it was a value."""
-        children, key = self.children, self.key
+        children = self.children
+        key = self.key
         if type(children) is list:
             children.append(node)
         elif key is None:

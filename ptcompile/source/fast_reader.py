@@ -191,12 +191,14 @@ def _is_not_string(text: str) -> bool:
 
 def _may_be_plain(text: str, word: str) -> bool:
     """Return whether a word occurs without quotes around it; also true if deciding would take long."""
-    offset, size = -1, len(word)
+    offset = -1
+    size = len(word)
     for _ in range(300):
         offset = text.find(word, offset + 1)
         if offset < 0:
             return False
-        before, after = text[offset - 1] if offset else "\n", text[offset + size : offset + size + 1] or "\n"
+        before = text[offset - 1] if offset else "\n"
+        after = text[offset + size : offset + size + 1] or "\n"
         if (before in _around_plain or before > "\x7f") and (after in _around_plain or after > "\x7f"):
             return True
     return True

@@ -105,7 +105,8 @@ def find(root: ValueNode, offset: int) -> tuple[Path, bool]:
                 inner = part, child
         if inner is None:
             break
-        path, node = (*path, inner[0]), inner[1]
+        path = (*path, inner[0])
+        node = inner[1]
     return path, False
 
 

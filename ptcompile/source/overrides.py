@@ -163,7 +163,8 @@ class _NoPlaceError(ValueError):
     """Raised when a list has no such item."""
 
     def __init__(self, path: Path, message: str, help: str) -> None:
-        self.path, self.help = path, help
+        self.path = path
+        self.help = help
         super().__init__(message)
 
 
@@ -171,7 +172,8 @@ def _with_value(data: Any, path: Path, value: Any, parent: Path) -> tuple[Any, P
     """Return a copy of the data with one value changed, and the path of that value; missing parts are created."""
     if not path:
         return value, parent
-    head, rest = path[0], path[1:]
+    head = path[0]
+    rest = path[1:]
     if isinstance(data, list) or (data is None and isinstance(head, int)):
         items: list[Any] = data or []
         index = _item_index(items, head, parent)

@@ -77,7 +77,8 @@ def _integer(text: str) -> int | None:
     match = _whole_number(text)
     if match is None or match.lastindex is None:
         return None
-    sign, value = match[1], int(match[match.lastindex], _BASES[match.lastindex])
+    sign = match[1]
+    value = int(match[match.lastindex], _BASES[match.lastindex])
     if sign == "-":
         return -value if value <= _INT64 else None
     return value if value < (_INT64 if sign else 2 * _INT64) else None

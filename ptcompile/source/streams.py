@@ -59,7 +59,8 @@ def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any
     items = data.get("items")
     if not _is_list(data) or not isinstance(items, list):
         return [((), data)]
-    kind, api_version = str(data["kind"]).removesuffix("List"), data.get("apiVersion")
+    kind = str(data["kind"]).removesuffix("List")
+    api_version = data.get("apiVersion")
     return [
         (("items", i), item if not kind or _has_kind(item) else {"apiVersion": api_version, "kind": kind, **item})
         for i, item in enumerate(items)
@@ -219,7 +220,8 @@ def _stable_path(path: Path, manifest: Mapping[str, Any]) -> str:
     if not any(isinstance(part, int) for part in path):
         return field_path(path)
     texts: list[str] = []
-    start, value = 0, manifest
+    start = 0
+    value = manifest
     for end, part in enumerate(path, 1):
         value = get(value, (part,))
         name = value.get("name") if isinstance(part, int) and isinstance(value, Mapping) else None
@@ -245,7 +247,8 @@ def _prefix_fix(fix: Fix | None, under: Path) -> Fix | None:
 
 def resource_name(manifest: Mapping[str, Any]) -> str | None:
     """Return `Kind/name`, as far as an object has them."""
-    kind, metadata = manifest.get("kind"), manifest.get("metadata")
+    kind = manifest.get("kind")
+    metadata = manifest.get("metadata")
     if not isinstance(kind, str):
         return None
     name = metadata.get("name") if isinstance(metadata, Mapping) else None

@@ -61,7 +61,8 @@ def _template_problems(template: Mapping[str, Any]) -> Iterator[str]:
     """
     for key in template.keys() - {"metadata", "spec"}:
         yield f"{key}: a pod template has metadata and spec"
-    metadata, spec = template.get("metadata", {}), template.get("spec", {})
+    metadata = template.get("metadata", {})
+    spec = template.get("spec", {})
     if not isinstance(metadata, Mapping) or not isinstance(spec, Mapping):
         yield "metadata and spec are mappings"
     for key, texts in metadata.items():
@@ -110,10 +111,12 @@ def _shape_problems(
 def _affinity_problems(affinity: Mapping[str, Any]) -> Iterator[str]:
     """Yield the parts of an affinity to which no requirement could be added."""
     required = "requiredDuringSchedulingIgnoredDuringExecution"
-    path, node = "spec.affinity", affinity
+    path = "spec.affinity"
+    node = affinity
     for key in ("nodeAffinity", required):
         yield from _shape_problems(path, node, (), (key,))
-        path, node = f"{path}.{key}", node.get(key, {})
+        path = f"{path}.{key}"
+        node = node.get(key, {})
     yield from _shape_problems(path, node, ("nodeSelectorTerms",), ())
     for i, term in enumerate(node.get("nodeSelectorTerms", ())):
         yield from _shape_problems(f"{path}.nodeSelectorTerms[{i}]", term, ("matchExpressions",), ())
@@ -167,7 +170,8 @@ def nnodes_range(value: int | str) -> tuple[int, int]:
     match = _NNODES.fullmatch(str(value))
     if match is None:
         raise ValueError(f"{value!r} is neither a number of nodes nor a range MIN:MAX, such as 4 or '2:4'")
-    minimum, maximum = int(match[1]), int(match[2] or match[1])
+    minimum = int(match[1])
+    maximum = int(match[2] or match[1])
     if minimum < 1:
         raise ValueError(f"{value!r} asks for {minimum} nodes: at least one is needed")
     if minimum > maximum:

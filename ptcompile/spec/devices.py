@@ -34,7 +34,8 @@ def node_requirements(profile: ClusterProfile, name: str | None, devices: int) -
 
     Among the built-in machine types that a label names, those with fewer devices than a pod requests are omitted.
     """
-    entry, cloud = accelerator(profile, name), profile.spec.cloud
+    entry = accelerator(profile, name)
+    cloud = profile.spec.cloud
     if entry is None or name is None or name in profile.spec.accelerators or "/" in name:
         return list(entry.match_expressions) if entry is not None else []
     from ptcompile.hardware.accelerators import machines_of
@@ -68,10 +69,8 @@ def fabric(profile: ClusterProfile, name: str | None, accelerator_name: str | No
     """
     if name is None:
         return None
-    profile_fabric, built_in = (
-        profile.spec.fabrics.get(name),
-        built_in_fabric(name, profile.spec.cloud, accelerator_name),
-    )
+    profile_fabric = profile.spec.fabrics.get(name)
+    built_in = built_in_fabric(name, profile.spec.cloud, accelerator_name)
     if profile_fabric is None or built_in is None:
         return profile_fabric or built_in
     return built_in.replace(**{field: getattr(profile_fabric, field) for field in profile_fabric.model_fields_set})
@@ -84,16 +83,19 @@ def fabric_amounts(
 
     The amounts are the profile's, else those of a whole node with this accelerator, else the built-in ones.
     """
-    network, entry = fabric(profile, name, accelerator_name), accelerator(profile, accelerator_name)
+    network = fabric(profile, name, accelerator_name)
+    entry = accelerator(profile, accelerator_name)
     amounts = dict(typed_amounts(network.resources)) if network else {}
     devices_per_node = entry.devices_per_node if entry else None
     if entry is None or not devices_per_node:
         return amounts
-    resource, whole_node_devices = per_machine_resource(profile, name), fabric_devices(profile, name, entry)
+    resource = per_machine_resource(profile, name)
+    whole_node_devices = fabric_devices(profile, name, entry)
     if resource in amounts and devices >= devices_per_node and whole_node_devices is not None:
         amounts[resource] = str(whole_node_devices)
     for shared, mebibytes in _node_amounts(profile, name, accelerator_name).items():
-        requested, share = quantity.parse(amounts.get(shared)), devices * mebibytes // devices_per_node
+        requested = quantity.parse(amounts.get(shared))
+        share = devices * mebibytes // devices_per_node
         if requested is not None and 0 < share < requested.value / 2**20:
             amounts[shared] = f"{share // 2 * 2}Mi"  # whole pages
     return amounts

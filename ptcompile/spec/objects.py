@@ -131,7 +131,8 @@ class Profile(SpecFields):
 
     def versions(self) -> Versions:
         """Return the operator versions, the profile's or else the newest known, and the profile's feature gates."""
-        versions, gates = self.spec.versions, self.spec.feature_gates
+        versions = self.spec.versions
+        gates = self.spec.feature_gates
         parsed = _parse_versions(tuple(vars(versions).items()) if versions.model_fields_set else ())
         if not gates.model_fields_set:
             return parsed

@@ -386,7 +386,8 @@ def _text_reader(_file: str, schema: Schema) -> Reader:
 
 
 def _integer_reader(_file: str, schema: Schema) -> Reader:
-    minimum, maximum = schema.get("minimum"), schema.get("maximum")
+    minimum = schema.get("minimum")
+    maximum = schema.get("maximum")
 
     def read_integer(value: Any, location: Any, violations: list[SpecViolation]) -> Any:
         if isinstance(value, bool) or not isinstance(value, int):

@@ -151,7 +151,8 @@ def pools_of_objects(objects: Objects, running: Iterable[Json] = ()) -> Pools | 
 
     Nodes have what the pods `running` leave of them.
     """
-    nodes, pools = objects.of_kind(("v1", "Node")), objects.of_kind(("karpenter.sh/v1", "NodePool"))
+    nodes = objects.of_kind(("v1", "Node"))
+    pools = objects.of_kind(("karpenter.sh/v1", "NodePool"))
     groups = [*_node_groups(nodes, _taken(running)), *map(karpenter_group, pools)]
     return Pools(groups, has_nodes=bool(nodes)) if groups else None
 
@@ -203,7 +204,8 @@ def _node_groups(nodes: Iterable[Json], taken: Mapping[str, Mapping[str, int]]) 
 def karpenter_group(pool: Json) -> NodeGroup:
     """Return the nodes that Karpenter may make for a NodePool."""
     spec = nested_map(pool, "spec", "template", "spec")
-    name, provider = object_name(pool), as_string(nested_map(spec, "nodeClassRef").get("group"))
+    name = object_name(pool)
+    provider = as_string(nested_map(spec, "nodeClassRef").get("group"))
     requirements: defaultdict[str, list[Json]] = defaultdict(list)
     for requirement in as_mappings(spec.get("requirements")):
         if requirement.get("operator") in _OPERATORS:

@@ -54,7 +54,8 @@ class OriginMap(NamedTuple):
         return place._replace(value=added[len(path) :], writer=self.writers[added], source=source)
 
     def _made_at(self, path: Path) -> WrittenPlace | None:
-        keys, value = _keyed(self.made, path), _nearest(self.made, path)
+        keys = _keyed(self.made, path)
+        value = _nearest(self.made, path)
         for start, origin in reversed(self.origins):
             end = len(start)
             if keys[:end] != start:
@@ -101,5 +102,6 @@ def _indexed(data: Any, keys: Path) -> Path:
             key = OBJECT_KEYS[str(field)]
             step = next((i for i, item in reversed([*enumerate(data)]) if as_mapping(item).get(key) == step), step)
         path.append(step)
-        data, field = get(data, (step,)), step
+        data = get(data, (step,))
+        field = step
     return tuple(path)

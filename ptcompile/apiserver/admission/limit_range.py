@@ -68,7 +68,8 @@ def _merge(ranges: Sequence[Json]) -> NamespaceLimits:
                 own_limits |= default
                 own_requests |= {**amounts.quantities_of(item, "min"), **default}
                 own_requests |= amounts.quantities_of(item, "defaultRequest")
-        limits, requests = {**own_limits, **limits}, {**own_requests, **requests}
+        limits = {**own_limits, **limits}
+        requests = {**own_requests, **requests}
     return NamespaceLimits(bounds, limits, requests)
 
 
@@ -140,14 +141,16 @@ def _container_problems(
 ) -> Iterator[Problem]:
     yield from _default_problems(request, path, container)
     resources = nested_map(container, "resources")
-    requested, limited = amounts.container_requests(resources), amounts.quantities_of(resources, "limits")
+    requested = amounts.container_requests(resources)
+    limited = amounts.quantities_of(resources, "limits")
     for (name, half), message in _violations("Container", limits, requested, limited, state):
         yield _to_problem(request, request.resources_path(path, *((half, name) if half else ())), message)
 
 
 def _default_problems(request: Request, path: Path, container: Json) -> Iterator[Problem]:
     """Yield a problem for a request above the limit that a LimitRange sets: pods are validated after that."""
-    resources, written = nested_map(container, "resources"), _written_resources(request, container)
+    resources = nested_map(container, "resources")
+    written = _written_resources(request, container)
     if resources.get("limits") == written.get("limits"):
         return
     before = FieldErrors()
@@ -181,7 +184,8 @@ def _pod_problems(request: Request, limits: NamespaceLimits, state: ClusterState
 
 
 def _claim_problems(request: Request, limits: NamespaceLimits) -> Iterator[Problem]:
-    sides, kind = limits.bounds.get("PersistentVolumeClaim", {}), "PersistentVolumeClaim"
+    sides = limits.bounds.get("PersistentVolumeClaim", {})
+    kind = "PersistentVolumeClaim"
     requested = amounts.quantities_of(nested_map(request.spec, "resources"), "requests")
     for side, word in (("min", "minimum"), ("max", "maximum")):
         for name, bound in sides.get(side, {}).items():

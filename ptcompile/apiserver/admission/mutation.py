@@ -102,10 +102,8 @@ def set_runtime_class(pod: ObjectFields, state: ClusterState) -> ObjectFields:
     spec = new_child(pod, "spec")
     name = as_string(spec.get("runtimeClassName"))
     for runtime_class in state.objects.by_name(("node.k8s.io/v1", "RuntimeClass"), name) if name else ():
-        overhead, scheduling = (
-            nested_map(runtime_class, "overhead", "podFixed"),
-            nested_map(runtime_class, "scheduling"),
-        )
+        overhead = nested_map(runtime_class, "overhead", "podFixed")
+        scheduling = nested_map(runtime_class, "scheduling")
         if overhead:
             spec["overhead"] = {**overhead}
         if labels := string_map(scheduling.get("nodeSelector")):

@@ -100,7 +100,8 @@ _HOOKS = ("postStart", "preStop")
 
 
 def _app_armor(pod: CheckedPod) -> Iterator[Violation]:
-    reason, help = "forbidden AppArmor profile", "use RuntimeDefault, or remove it"
+    reason = "forbidden AppArmor profile"
+    help = "use RuntimeDefault, or remove it"
     for path, subject, context in pod.contexts():
         kind = nested_map(context, "appArmorProfile").get("type")
         if isinstance(kind, str) and kind not in _ALLOWED_PROFILES:
@@ -299,7 +300,8 @@ def _non_root(pod: CheckedPod) -> Iterator[Violation]:
         return
     contexts = list(pod.contexts())
     path, _, pod_context = contexts[0]
-    reason, help = "runAsNonRoot != true", "set securityContext.runAsNonRoot: true, and a user in the image"
+    reason = "runAsNonRoot != true"
+    help = "set securityContext.runAsNonRoot: true, and a user in the image"
     if pod_context.get("runAsNonRoot") is False:
         violation_path = (*path, "runAsNonRoot")
         yield Violation(violation_path, reason, "pod must not set securityContext.runAsNonRoot=false", help)

@@ -119,7 +119,8 @@ def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list
         return [None]
     key = as_string(kind.get("apiVersion")), as_string(kind.get("kind"))
     found: Sequence[Json] = state.objects.of_kind(key)
-    name, namespace = as_string(reference.get("name")), as_string(reference.get("namespace"))
+    name = as_string(reference.get("name"))
+    namespace = as_string(reference.get("namespace"))
     if is_namespaced(key, state):
         namespace = namespace or namespace_of(request.object)
         found = state.objects.in_namespace(namespace).of_kind(key)

@@ -106,7 +106,8 @@ def _pod_problems(request: Request, state: ClusterState) -> Iterator[Problem]:
             yield from _with_severity(request, _wrong_priority(request, spec, None, False), True)
         return
     given = given or _NO_CLASS
-    priority, preemption = spec.get("priority"), spec.get("preemptionPolicy")
+    priority = spec.get("priority")
+    preemption = spec.get("preemptionPolicy")
     if type(priority) is int and priority != given.value:
         problems = _wrong_priority(request, spec, given, is_certain)
         yield from _with_severity(request, problems, is_certain or priority > _HIGHEST_OF_USERS)

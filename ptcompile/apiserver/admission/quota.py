@@ -106,7 +106,8 @@ def _scopes_of(quota: Json) -> tuple[QuotaScope, ...]:
     spec = nested_map(quota, "spec")
     scopes = [QuotaScope(name) for name in as_strings(spec.get("scopes"))]
     for item in as_mappings(nested_map(spec, "scopeSelector").get("matchExpressions")):
-        name, operator = as_string(item.get("scopeName")), as_string(item.get("operator"))
+        name = as_string(item.get("scopeName"))
+        operator = as_string(item.get("operator"))
         scopes.append(QuotaScope(name, operator, tuple(as_strings(item.get("values")))))
     return tuple(scopes)
 
@@ -220,7 +221,8 @@ _COMPUTE = ("cpu", "memory", "ephemeral-storage")
 
 
 def _service_usage(spec: Json) -> Quantities:
-    kind, ports = spec.get("type"), as_mappings(spec.get("ports"))
+    kind = spec.get("type")
+    ports = as_mappings(spec.get("ports"))
     if kind not in ("NodePort", "LoadBalancer"):
         return {}
     if kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:

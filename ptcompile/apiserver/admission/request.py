@@ -174,7 +174,8 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
     for role in expand(manifest, versions=state.versions, related=state.objects).roles:
         if role.count <= 0:
             continue
-        view, template = role.pod(0), templates.get(role.name.lower()) or next(iter(templates.values()), None)
+        view = role.pod(0)
+        template = templates.get(role.name.lower()) or next(iter(templates.values()), None)
         pod = _pod(manifest, {"labels": view.labels, "annotations": view.annotations}, view.spec, view.name)
         if template is None:
             yield Request(pod, pods=role.count)
@@ -184,7 +185,8 @@ def requests_of(manifest: Json, state: ClusterState, old: Json | None) -> Iterat
 
 def _replicas(manifest: Json) -> int:
     """Return how many pods an object of a kind without a record has; at least one of kinds that are not modeled."""
-    group, kind = kind_of(manifest)[0].rpartition("/")[0], kind_of(manifest)[1]
+    group = kind_of(manifest)[0].rpartition("/")[0]
+    kind = kind_of(manifest)[1]
     counted = {("apps", "ReplicaSet"), ("", "ReplicationController")}
     if kind == "PodTemplate":
         return 0

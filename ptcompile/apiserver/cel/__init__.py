@@ -41,7 +41,8 @@ def fresh_budget(value: Any) -> StepBudget:
 
 def _count_values(value: Any) -> int:
     """Count the values of an object; a long text counts as several."""
-    total, pending = 0, [value]
+    total = 0
+    pending = [value]
     while pending:
         node = pending.pop()
         total += 1

@@ -204,12 +204,15 @@ class _Checker:
     # fields, items and calls
 
     def _check_member(self, node: Expression, scope: Scope) -> CelType:
-        first, steps = node[1], list(node[2])
+        first = node[1]
+        steps = list(node[2])
         kind: CelType
         if first[0] == "name" and steps and f"{first[1]}.{steps[0][1]}" in scope and steps[0][0] == "field":
-            kind, steps = scope[f"{first[1]}.{steps[0][1]}"], steps[1:]
+            kind = scope[f"{first[1]}.{steps[0][1]}"]
+            steps = steps[1:]
         elif first[0] == "name" and first[1] not in scope and steps and steps[0][0] == "call":
-            kind, steps = self._check_function(f"{first[1]}.{steps[0][1]}", steps[0][2], scope), steps[1:]
+            kind = self._check_function(f"{first[1]}.{steps[0][1]}", steps[0][2], scope)
+            steps = steps[1:]
         else:
             kind = self.check(first, scope)
         for step in steps:

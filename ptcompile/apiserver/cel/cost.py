@@ -99,7 +99,8 @@ def _children(node: CostSchema, path: Path, count: int | None) -> list[tuple[Pat
     for name, field in nested_map(node, "properties").items():
         children.append(((*path, "properties", name), as_mapping(field), count))
     for key, limit_key in (("items", "maxItems"), ("additionalProperties", "maxProperties")):
-        part, limit = node.get(key), node.get(limit_key)
+        part = node.get(key)
+        limit = node.get(limit_key)
         if isinstance(part, Mapping):
             bounded = None if count is None or limit is None else min(count * _as_count(limit), _COST_MAX)
             children.append(((*path, key), part, bounded))
@@ -263,10 +264,12 @@ def _estimate_map(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
 
 def _estimate_condition(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
     """Add up the conditions and the most expensive branch, each branch with the conditions before it."""
-    dearest, size = _estimate(tree[2], scope)[0], 0
+    dearest = _estimate(tree[2], scope)[0]
+    size = 0
     for condition, then in reversed(tree[1]):
         cost, value = _estimate(then, scope)
-        dearest, size = _estimate(condition, scope)[0] + max(cost, dearest), max(size, value.size)
+        dearest = _estimate(condition, scope)[0] + max(cost, dearest)
+        size = max(size, value.size)
     return dearest, _Value(size)
 
 
@@ -287,11 +290,13 @@ def _estimate_operators(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
         more, operand_value = _estimate(operand, scope)
         cost += more
         if mark == "in":
-            cost, value = cost + (operand_value.size if _is_list(operand_value) else 0), _SINGLE_VALUE
+            cost = cost + (operand_value.size if _is_list(operand_value) else 0)
+            value = _SINGLE_VALUE
         elif mark == "+":
             value = _Value(value.size + operand_value.size, {}, value.least + operand_value.least)
         else:
-            cost, value = cost + min(value.size, operand_value.size) // 10, _SINGLE_VALUE
+            cost = cost + min(value.size, operand_value.size) // 10
+            value = _SINGLE_VALUE
     return cost, value
 
 
@@ -301,9 +306,11 @@ def _estimate_member(tree: Tree, scope: TypeBindings) -> tuple[int, _Value]:
         if step[0] == "call":
             more, value = _estimate_call(step, value, scope)
         elif step[0] == "index":
-            more, value = _estimate(step[1], scope)[0] + 1, _item_value(value, scope)
+            more = _estimate(step[1], scope)[0] + 1
+            value = _item_value(value, scope)
         else:
-            more, value = 0, _field_value(value, step[1], scope)
+            more = 0
+            value = _field_value(value, step[1], scope)
         cost += more
     return cost, value
 
@@ -328,7 +335,8 @@ def _estimate_call(step: Tree, value: _Value, scope: TypeBindings) -> tuple[int,
     if name in ("optMap", "optFlatMap", "bind"):
         return 0, _UNKNOWN
     estimates = [_estimate(argument, scope) for argument in arguments]
-    cost, values = sum(cost for cost, _ in estimates), [argument for _, argument in estimates]
+    cost = sum(cost for cost, _ in estimates)
+    values = [argument for _, argument in estimates]
     if name == "matches" and len(values) == 1:
         cost += (value.size + 1) // 10 * (values[0].size // 4)
     elif name == "contains" and len(values) == 1:

@@ -324,7 +324,9 @@ def _split_call(text: str) -> tuple[str, str]:
 
 def _split(text: str) -> list[str]:
     """Split at the commas outside of brackets."""
-    parts, depth, start = list[str](), 0, 0
+    parts = list[str]()
+    depth = 0
+    start = 0
     for index, character in enumerate(text):
         depth += (character == "(") - (character == ")")
         if character == "," and not depth:

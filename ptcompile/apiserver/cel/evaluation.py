@@ -95,7 +95,8 @@ def _compile_map(node: Expression, names: frozenset[str]) -> Run:
         spend(scope[""], 30 + len(entries))
         out = {}
         for read_key, read_value, optional in entries:
-            key, value = values.key_of(read_key(scope)), read_value(scope)
+            key = values.key_of(read_key(scope))
+            value = read_value(scope)
             if optional:
                 if not _as_optional(value).present:
                     continue
@@ -212,13 +213,15 @@ def unescape(name: str) -> str:
 
 
 def _compile_member(node: Expression, names: frozenset[str]) -> Run:
-    first, steps = node[1], list(node[2])
+    first = node[1]
+    steps = list(node[2])
     space = _namespaced_call(first, steps, names)
     if space is None:
         run = compile_tree(first, names)
     else:
         name, arguments = space
-        run, steps = _compile_function(name, arguments, names), steps[1:]
+        run = _compile_function(name, arguments, names)
+        steps = steps[1:]
     rest = [_compile_step(step, names) for step in steps]
     if not rest:
         return run
@@ -249,7 +252,8 @@ def _compile_step(node: Expression, names: frozenset[str]) -> Evaluation:
     if node[0] == "index":
         key = compile_tree(node[1], names)
         return partial(_get_optional_item if node[2] else _get_item, key)
-    name, arguments = node[1], node[2]
+    name = node[1]
+    arguments = node[2]
     if name in _MACROS and len(arguments) in _MACROS[name][1]:
         return _compile_macro(name, arguments, names)
     if name in ("optMap", "optFlatMap") and len(arguments) == 2:
@@ -346,7 +350,8 @@ def _get_optional_item(key: Run, scope: Bindings, value: Any) -> Optional:
 
 
 def _compile_call(node: Expression, names: frozenset[str]) -> Run:
-    name, arguments = node[1], node[2]
+    name = node[1]
+    arguments = node[2]
     return _compile_has(arguments, names) if name == "has" else _compile_function(name, arguments, names)
 
 
@@ -389,7 +394,8 @@ def _compile_has(arguments: list[Expression], names: frozenset[str]) -> Run:
 
 def _compile_bind(arguments: list[Expression], names: frozenset[str]) -> Run:
     name = _variable_name(arguments[0])
-    value, body = compile_tree(arguments[1], names), compile_tree(arguments[2], names | {name})
+    value = compile_tree(arguments[1], names)
+    body = compile_tree(arguments[2], names | {name})
     return lambda scope: body({**scope, name: value(scope)})
 
 

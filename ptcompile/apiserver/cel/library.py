@@ -188,7 +188,8 @@ _FORMAT_DIGITS_MAX = 1000
 def _format(budget: StepBudget, text: str, arguments: list[Any]) -> str:
     """Format a text with the verbs `%s %d %f %e %b %o %x %X %%` of cel-go's string extension."""
     pieces: list[str] = []
-    offset, used = 0, 0
+    offset = 0
+    used = 0
     while offset < len(text):
         mark = text.find("%", offset)
         if mark < 0:
@@ -198,7 +199,9 @@ def _format(budget: StepBudget, text: str, arguments: list[Any]) -> str:
         end = mark + 1
         while end < len(text) and (text[end].isdigit() or text[end] == "."):
             end += 1
-        clause, verb, offset = text[mark + 1 : end], text[end : end + 1], end + 1
+        clause = text[mark + 1 : end]
+        verb = text[end : end + 1]
+        offset = end + 1
         if verb == "%" and not clause:
             pieces.append("%")
             continue
@@ -294,7 +297,9 @@ def _local_time(value: Timestamp, zone: str | None) -> datetime:
         return moment
     try:
         if zone[-3:-2] == ":":
-            sign, hours, minutes = zone[:1], zone.lstrip("+-")[:-3], zone[-2:]
+            sign = zone[:1]
+            hours = zone.lstrip("+-")[:-3]
+            minutes = zone[-2:]
             utc_offset = timedelta(hours=int(hours), minutes=int(minutes))
             return moment.astimezone(timezone(-utc_offset if sign == "-" else utc_offset))
         from zoneinfo import ZoneInfo

@@ -98,7 +98,9 @@ def _tokens(text: str) -> list[tuple[str, Any]]:
         match = raw or _TOKEN(text, offset)
         if match is None:
             raise CelSyntaxError(f"syntax error: token recognition error at: {text[offset : offset + 20]!r}")
-        offset, kind, word = match.end(), match.lastgroup, match.group()
+        offset = match.end()
+        kind = match.lastgroup
+        word = match.group()
         if kind is None and raw is None:
             continue
         out.append(_token(kind or "raw", word))

@@ -86,7 +86,8 @@ def substitute(kind: CelType, types: Substitutions, *, final: bool = False) -> C
     """Return a type with its parameters replaced by what is known of them. With `final`, unknown ones become `dyn`."""
     seen = 0
     while is_parameter(kind) and kind.name in types and seen < len(types) + 1:
-        kind, seen = types[kind.name], seen + 1
+        kind = types[kind.name]
+        seen = seen + 1
     if is_parameter(kind):
         return DYN if final else kind
     if not kind.parameters:

@@ -284,7 +284,8 @@ def conversion_error(value: Any, to: str) -> CelError:
 def to_duration(text: str) -> Duration:
     """Parse a duration like Go's `time.ParseDuration`. Raises CelError."""
     body = text[1:] if text[:1] in ("-", "+") else text
-    total, offset = 0, 0
+    total = 0
+    offset = 0
     while offset < len(body) and len(body) <= 100:
         match = _DURATION(body, offset)
         if match is None:

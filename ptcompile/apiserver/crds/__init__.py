@@ -63,7 +63,8 @@ class Definitions(NamedTuple):
         if not self.files:
             return None
         group, _, version = kind[0].rpartition("/")
-        name, label = kind[1].lower(), group.partition(".")[0]
+        name = kind[1].lower()
+        label = group.partition(".")[0]
         layouts = (f"{group}/{name}_{version}", f"{name}-{label}-{version}" if label else f"{name}-{version}", name)
         return next((self.files[layout] for layout in layouts if layout in self.files), None)
 

@@ -55,7 +55,8 @@ def is_crd(manifest: Json) -> bool:
 def served_versions(crd: Json) -> Iterator[tuple[str, str, Json]]:
     """Yield the apiVersion, kind and version entry of each served version of a CRD that has a schema."""
     spec = nested_map(crd, "spec")
-    group, kind = spec.get("group"), nested_map(spec, "names").get("kind")
+    group = spec.get("group")
+    kind = nested_map(spec, "names").get("kind")
     versions = spec.get("versions")
     if not isinstance(group, str) or not isinstance(kind, str) or not isinstance(versions, list):
         return
@@ -93,7 +94,9 @@ def deprecation_of(spec: Json, version: Json) -> str:
         return ""
     if isinstance(version.get("deprecationWarning"), str):
         return str(version["deprecationWarning"])
-    group, kind, name = spec["group"], spec["names"]["kind"], str(version.get("name"))
+    group = spec["group"]
+    kind = spec["names"]["kind"]
+    name = str(version.get("name"))
     newer = [
         str(other.get("name"))
         for other in map(as_mapping, spec["versions"])

@@ -67,14 +67,17 @@ def _check_embedded(schema: Json, value: Any, path: Path, problems: FieldErrors)
     elif type(value) is dict:
         if schema.get("x-embedded"):
             _check_embedded_object(value, path, problems)
-        properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+        properties = schema.get("properties", {})
+        additional = schema.get("additionalProperties")
         for key, item in value.items():
             child = properties.get(key, additional if isinstance(additional, dict) else {})
             _check_embedded(child, item, (*path, key), problems)
 
 
 def _check_embedded_object(value: Json, path: Path, problems: FieldErrors) -> None:
-    version, kind, meta = value.get("apiVersion"), value.get("kind"), value.get("metadata")
+    version = value.get("apiVersion")
+    kind = value.get("kind")
+    meta = value.get("metadata")
     if version == "":
         problems.invalid((*path, "apiVersion"), version, "must not be empty", "set the apiVersion of the object")
     elif type(version) is str and version.count("/") > 1:

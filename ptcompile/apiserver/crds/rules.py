@@ -63,7 +63,8 @@ def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> 
             old_item = before.get(_item_key(schema, item), _ABSENT) if before else _ABSENT
             yield from _walk(schema.get("items", {}), document, _Pair(item, old_item), (*path, index), run)
     elif isinstance(new, Mapping):
-        properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+        properties = schema.get("properties", {})
+        additional = schema.get("additionalProperties")
         for key, item in new.items():
             child = properties.get(key, additional if isinstance(additional, dict) else {})
             old_item = old.get(key, _ABSENT) if isinstance(old, Mapping) else _ABSENT
@@ -83,7 +84,8 @@ def _items_by_key(schema: Schema, old: Any) -> dict[tuple[Any, ...], Any]:
 
 
 def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Iterator[Problem]:
-    expression, budget = str(rule.get("rule", "")), run.budget
+    expression = str(rule.get("rule", ""))
+    budget = run.budget
     names = _variables(rule, expression, pair)
     if names is None or expression in run.unchecked:
         return
@@ -189,7 +191,8 @@ def _to_cel_value(schema: Schema, document: str, value: Any) -> Any:
         items = schema.get("items", {})
         return [_to_cel_value(items, document, item) for item in value]
     if isinstance(value, Mapping):
-        properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+        properties = schema.get("properties", {})
+        additional = schema.get("additionalProperties")
         child = additional if isinstance(additional, dict) else {}
         return {key: _to_cel_value(properties.get(key, child), document, item) for key, item in value.items()}
     if type(value) is int:

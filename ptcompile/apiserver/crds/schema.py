@@ -67,7 +67,8 @@ def structural_problems(schema: SchemaObject, path: Path) -> list[Problem]:
 
 def _check_node(node: SchemaObject, path: Path, level: str, problems: FieldErrors) -> None:
     kind = node.get("type") or ""
-    items, more = node.get("items"), node.get("additionalProperties")
+    items = node.get("items")
+    more = node.get("additionalProperties")
     if kind == "array" and not isinstance(items, Mapping):
         problems.required((*path, "items"), "must be specified", "set the schema of the items")
     if isinstance(items, Mapping):
@@ -84,8 +85,10 @@ def _check_node(node: SchemaObject, path: Path, level: str, problems: FieldError
 
 
 def _check_structural_type(node: SchemaObject, kind: str, path: Path, level: str, problems: FieldErrors) -> None:
-    type_path, embedded = (*path, "type"), bool(node.get("x-kubernetes-embedded-resource"))
-    either, opened = node.get("x-kubernetes-int-or-string"), node.get("x-kubernetes-preserve-unknown-fields")
+    type_path = (*path, "type")
+    embedded = bool(node.get("x-kubernetes-embedded-resource"))
+    either = node.get("x-kubernetes-int-or-string")
+    opened = node.get("x-kubernetes-preserve-unknown-fields")
     if either and opened:
         why = "must be false if x-kubernetes-int-or-string is true"
         problems.invalid((*path, "x-kubernetes-preserve-unknown-fields"), True, why)
@@ -187,7 +190,8 @@ def _check_children(
     if isinstance(branch.get("items"), Mapping):
         parts.append((("items",), branch["items"]))
     for keys, inner in parts:
-        described_path, part = (*path, *keys), _child_schema(node, keys)
+        described_path = (*path, *keys)
+        part = _child_schema(node, keys)
         if part is None:
             why = f"because it is defined in {field_path((*branch_path, *keys))}"
             problems.append(
@@ -376,11 +380,9 @@ def _check_type(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
 
 def _check_lists(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
     """Check the keywords that make a list a set or a map."""
-    kind, listed, keys = (
-        node.get("type") or "",
-        node.get("x-kubernetes-list-type"),
-        _extension_texts(node, "list-map-keys"),
-    )
+    kind = node.get("type") or ""
+    listed = node.get("x-kubernetes-list-type")
+    keys = _extension_texts(node, "list-map-keys")
     if listed is not None and kind != "array":
         _require_type(problems, path, kind, "array", "x-kubernetes-list-type")
     if listed is not None and listed not in ("atomic", "set", "map"):
@@ -421,7 +423,8 @@ def _require_type(problems: FieldErrors, path: Path, kind: str, expected: str, b
 
 def _check_keys(item: SchemaObject, keys: list[str], path: Path, problems: FieldErrors) -> None:
     """Check the keys of a list of type map against the schema of its items."""
-    properties, keys_path = nested_map(item, "properties"), (*path, "x-kubernetes-list-map-keys")
+    properties = nested_map(item, "properties")
+    keys_path = (*path, "x-kubernetes-list-map-keys")
     required = item.get("required")
     for key in dict.fromkeys(keys):
         field = properties.get(key)
@@ -452,7 +455,8 @@ def _check_atomic(item: SchemaObject, path: Path, problems: FieldErrors) -> None
 
 
 def _check_maps(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
-    kind, mapped = node.get("type") or "", node.get("x-kubernetes-map-type")
+    kind = node.get("type") or ""
+    mapped = node.get("x-kubernetes-map-type")
     if mapped is not None and kind != "object":
         _require_type(problems, path, kind, "object", "x-kubernetes-map-type")
     if mapped is not None and mapped not in ("atomic", "granular"):
@@ -468,7 +472,8 @@ def _check_rules(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
     rules = node.get("x-kubernetes-validations")
     for index, rule in indexed_mappings(rules):
         rule_path = (*path, "x-kubernetes-validations", index)
-        text, message = rule.get("rule") or "", rule.get("message") or ""
+        text = rule.get("rule") or ""
+        message = rule.get("message") or ""
         if not text.strip():
             problems.required((*rule_path, "rule"), "rule is not specified")
         elif message and not message.strip():

@@ -49,7 +49,8 @@ def _default_job_template(spec: ObjectFields) -> None:
 
 
 def _default_job(job: ObjectFields) -> None:
-    spec, metadata = new_child(job, "spec"), new_child(job, "metadata")
+    spec = new_child(job, "spec")
+    metadata = new_child(job, "metadata")
     default_job_spec(spec)
     labels = child(child(child(spec, "template"), "metadata"), "labels")
     if labels and not metadata.get("labels"):
@@ -58,8 +59,10 @@ def _default_job(job: ObjectFields) -> None:
 
 def _prepare_job(job: ObjectFields) -> None:
     """Label the pods with the name of the Job, unless the user selects them."""
-    spec, metadata = child(job, "spec"), child(job, "metadata")
-    template, name = child(spec, "template"), metadata.get("name")
+    spec = child(job, "spec")
+    metadata = child(job, "metadata")
+    template = child(spec, "template")
+    name = metadata.get("name")
     if name and template and spec.get("manualSelector") is not True:
         labels = new_child(new_child(template, "metadata"), "labels")
         shared = child(metadata, "labels") == labels  # defaults gave the Job the labels of its pods
@@ -121,7 +124,8 @@ def _default_replicas(holder: ObjectFields) -> None:
 
 def _default_replication_controller(controller: ObjectFields) -> None:
     _default_replicas(controller)
-    spec, metadata = child(controller, "spec"), new_child(controller, "metadata")
+    spec = child(controller, "spec")
+    metadata = new_child(controller, "metadata")
     labels = child(child(child(spec, "template"), "metadata"), "labels")
     if labels:
         for holder, key in ((spec, "selector"), (metadata, "labels")):
@@ -177,7 +181,8 @@ def _default_claim(claim: ObjectFields) -> None:
 def _prepare_claim(claim: ObjectFields) -> None:
     """Write the data source in both fields, or in none if the server drops it."""
     spec = child(claim, "spec")
-    source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+    source = spec.get("dataSource")
+    reference = spec.get("dataSourceRef")
     if isinstance(source, dict) and reference is None:
         if drops_source("dataSource", source):
             del spec["dataSource"]
@@ -198,7 +203,8 @@ def drops_source(name: str, source: Json, context: ApiServer = DEFAULT_SERVER) -
     """
     if name == "dataSourceRef":
         return bool(source.get("namespace")) and not context.has_gate("CrossNamespaceVolumeDataSource", None)
-    group, kind = source.get("apiGroup") or "", source.get("kind")
+    group = source.get("apiGroup") or ""
+    kind = source.get("kind")
     kept_kinds = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
     return (group, kind) not in kept_kinds
 
@@ -212,7 +218,8 @@ def _default_volume(volume: ObjectFields) -> None:
 
 
 def _default_namespace(namespace: ObjectFields) -> None:
-    spec, metadata = new_child(namespace, "spec"), new_child(namespace, "metadata")
+    spec = new_child(namespace, "spec")
+    metadata = new_child(namespace, "metadata")
     if not spec.get("finalizers"):
         spec["finalizers"] = ["kubernetes"]
     if metadata.get("name"):
@@ -223,7 +230,8 @@ def _default_namespace(namespace: ObjectFields) -> None:
 def _default_limit_range(limit_range: ObjectFields) -> None:
     for item in children(child(limit_range, "spec"), "limits"):
         if item.get("type") == "Container":
-            default, request = {**child(item, "default")}, {**child(item, "defaultRequest")}
+            default = {**child(item, "default")}
+            request = {**child(item, "defaultRequest")}
             fill_absent(default, **child(item, "max"))
             fill_absent(request, **default)
             fill_absent(request, **child(item, "min"))
@@ -257,7 +265,8 @@ def _default_autoscaler(autoscaler: ObjectFields) -> None:
     if behavior:
         percent = {"type": "Percent", "value": 100, "periodSeconds": 15}
         pods = {"type": "Pods", "value": 4, "periodSeconds": 15}
-        up, down = new_child(behavior, "scaleUp"), new_child(behavior, "scaleDown")
+        up = new_child(behavior, "scaleUp")
+        down = new_child(behavior, "scaleDown")
         fill_absent(up, stabilizationWindowSeconds=0, selectPolicy="Max", policies=[pods, percent])
         fill_absent(down, selectPolicy="Max", policies=[{**percent}])
 
@@ -357,7 +366,8 @@ def _default_webhooks(configuration: ObjectFields) -> None:
 
 def _default_definition(definition: ObjectFields) -> None:
     spec = new_child(definition, "spec")
-    kind, words = child(spec, "names").get("kind"), child(spec, "names")
+    kind = child(spec, "names").get("kind")
+    words = child(spec, "names")
     if isinstance(kind, str) and kind:
         fill_empty(words, singular=kind.lower(), listKind=f"{kind}List")
     fill_absent(spec, conversion={"strategy": "None"})

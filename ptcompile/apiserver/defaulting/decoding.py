@@ -48,9 +48,11 @@ def as_encoded(manifest: Json) -> dict[str, Any]:
     kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     served = other_kind(kind)
     if kind in BUILT_IN:
-        document, name = CORE, BUILT_IN[kind]
+        document = CORE
+        name = BUILT_IN[kind]
     elif served is not None:
-        document, name = served.document, served.definition
+        document = served.document
+        name = served.definition
     else:
         plain: dict[str, Any] = copy_without_nulls(manifest)
         return plain
@@ -83,7 +85,8 @@ def _encode(value: Any, schema: Schema, document: str) -> Any:
 
 
 def _encode_mapping(value: Json, schema: Schema, document: str) -> dict[str, Any]:
-    properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+    properties = schema.get("properties", {})
+    additional = schema.get("additionalProperties")
     required = schema.get("required", ())
     encoded = {}
     for key, item in value.items():

@@ -123,7 +123,8 @@ _COMPUTED_DEFAULTS: dict[KeyPath, Callable[[Json], Any]] = {
 @cache
 def _all_defaults() -> KindDefaults:
     """Return the defaults of Kubernetes and of every operator."""
-    rows, computed = dict(_DEFAULTS), dict(_COMPUTED_DEFAULTS)
+    rows = dict(_DEFAULTS)
+    computed = dict(_COMPUTED_DEFAULTS)
     for operator in OPERATORS:
         if (defaults := operator.defaults()) is not None:
             rows |= defaults.values
@@ -163,7 +164,8 @@ def default_of(path: KeyPath, side: Json) -> Any:
 
 def _path_pattern(path: KeyPath, side: Json) -> KeyPath:
     """Return the kind and the path, with `*` for names. A kind that two groups define gets its group."""
-    kind, version = str(side.get("kind")), str(side.get("apiVersion"))
+    kind = str(side.get("kind"))
+    version = str(side.get("apiVersion"))
     group = version.rpartition("/")[0]
     pattern = [f"{group}/{kind}" if kind in {"Job", "PodGroup"} else kind]
     for i, part in enumerate(path):

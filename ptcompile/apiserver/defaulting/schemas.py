@@ -58,7 +58,8 @@ def with_schema_defaults(schema: Schema, document: str, value: Any) -> Any:
         return [with_schema_defaults(schema.get("items", {}), document, item) for item in value]
     if not isinstance(value, Mapping):
         return value
-    properties, additional = schema.get("properties", {}), schema.get("additionalProperties")
+    properties = schema.get("properties", {})
+    additional = schema.get("additionalProperties")
     out = {}
     for key, item in value.items():
         child = properties.get(key, additional if isinstance(additional, dict) else {})

@@ -117,7 +117,8 @@ def fields_of(schema: Schema, scope: SchemaScope) -> tuple[Json, SchemaScope]:
     for _ in range(4):
         if "$ref" in schema:
             document, name = resolve(scope.document, schema["$ref"])
-            schema, scope = load(document)["$defs"][name], scope._replace(document=document)
+            schema = load(document)["$defs"][name]
+            scope = scope._replace(document=document)
         elif "items" in schema:
             schema = schema["items"]
         elif isinstance(schema.get("additionalProperties"), dict):
@@ -181,7 +182,8 @@ class Checks(dict[str, "ValueCheck | None"]):
 
 def _with_release_values(check: ValueCheck, field: Schema, release: Release | None) -> ValueCheck:
     """Return the check of a field that takes some values in some releases of the operator alone."""
-    added, removed = field.get("x-added-values", {}), field.get("x-removed-values", {})
+    added = field.get("x-added-values", {})
+    removed = field.get("x-removed-values", {})
     if release is None or not (added or removed):
         return check
 
@@ -261,10 +263,14 @@ def _compile_integer(schema: Schema, scope: SchemaScope) -> ValueCheck:
     """Return the check of an integer. Until 1.36 servers ignore the formats of a CRD's integers, so 2**31 is a valid
     `int32`.
     """
-    kind, low, high = schema.get("format", ""), schema.get("minimum"), schema.get("maximum")
+    kind = schema.get("format", "")
+    low = schema.get("minimum")
+    high = schema.get("maximum")
     if scope.crd and scope.server < (1, 36) and kind in scalars.INT_RANGES:
         format_range = scalars.INT_RANGES[kind]
-        kind, low, high = "", None if low == format_range[0] else low, None if high == format_range[1] else high
+        kind = ""
+        low = None if low == format_range[0] else low
+        high = None if high == format_range[1] else high
     return scalars.compile_integer(kind, low, high)
 
 

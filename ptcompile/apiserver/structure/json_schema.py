@@ -179,7 +179,8 @@ def _pattern_properties(validator: Any, patterns: Json, instance: Any, _schema: 
 def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: Json) -> Iterator[Any]:
     if not isinstance(instance, dict):
         return
-    patterns, fields = schema.get("patternProperties", {}), schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
+    fields = schema.get("properties", {})
     current_evaluations().spend(len(instance) * len(patterns))
     extra = [key for key in instance if key not in fields and not any(matches(pattern, key) for pattern in patterns)]
     if isinstance(allowed, dict):
@@ -286,13 +287,15 @@ def _explain_invalid_schema(schema: Json) -> str:
 
 def _to_problem(error: Any, filename: str) -> Problem:
     path: Path = tuple(error.absolute_path)
-    name, on_key = "invalid-value", False
+    name = "invalid-value"
+    on_key = False
     if error.validator == "type":
         name = "wrong-type"
     elif error.validator == "required":
         name = "required-value"
     elif error.validator == "additionalProperties":
-        name, on_key = "unknown-field", True
+        name = "unknown-field"
+        on_key = True
         properties = schema_properties(error.schema)
         instance = error.instance if isinstance(error.instance, dict) else {}
         unknown = next((key for key in instance if key not in properties), None)

@@ -87,7 +87,8 @@ def compile_string(schema: Schema) -> ValueCheck | None:
     """Return the check of a string's enum, lengths and pattern, or None if the schema has none of them."""
     pattern = schema.get("pattern")
     enum: tuple[str, ...] = tuple(schema["enum"]) if "enum" in schema and are_all_texts(schema["enum"]) else ()
-    low, high = schema.get("minLength", 0), schema.get("maxLength")
+    low = schema.get("minLength", 0)
+    high = schema.get("maxLength")
     if not (enum or pattern or low or high is not None):
         return None
     # Go's `$` only matches the end of the text; Python's also matches before a final line break
@@ -140,7 +141,8 @@ def compile_int_or_string(schema: Schema) -> ValueCheck:
 
 def compile_list_bounds(schema: Schema, item_defaults: Json) -> ValueCheck | None:
     """Return the check of a list's length and keys, or None if the schema does not limit them."""
-    low, high = schema.get("minItems", 0), schema.get("maxItems")
+    low = schema.get("minItems", 0)
+    high = schema.get("maxItems")
     keys: Sequence[str] = schema.get("x-kubernetes-list-map-keys", ())
     is_set = schema.get("x-kubernetes-list-type") == "set"
     if not (low or high is not None or keys or is_set):
@@ -278,7 +280,8 @@ def _compile_number(schema: Schema) -> ValueCheck:
     from ptcompile.apiserver.structure.logic import is_multiple, is_number
 
     low, high, step = (schema.get(key) for key in _NUMBER_KEYWORDS)
-    above, below = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
+    above = schema.get("exclusiveMinimum") is True
+    below = schema.get("exclusiveMaximum") is True
 
     def check(value: Any) -> Violations:
         if not is_number(value):

@@ -60,7 +60,8 @@ def is_multiple(value: float, step: float) -> bool:
 def compile_number(schema: Json) -> Callable[[Any], bool]:
     """Return the predicate of `minimum`, `maximum` and `multipleOf`; it accepts values that are not numbers."""
     low, high, step = (schema.get(key) for key in ("minimum", "maximum", "multipleOf"))
-    above, below = schema.get("exclusiveMinimum") is True, schema.get("exclusiveMaximum") is True
+    above = schema.get("exclusiveMinimum") is True
+    below = schema.get("exclusiveMaximum") is True
 
     def holds(value: Any) -> bool:
         if not is_number(value):
@@ -96,7 +97,8 @@ def _compile_keywords(schema: Json) -> list[Validates]:
         number = compile_number(schema)
         checks.append(lambda value, _: number(value))
     for min_key, max_key, kind in _SIZE_KEYWORDS:
-        low, high = schema.get(min_key), schema.get(max_key)
+        low = schema.get(min_key)
+        high = schema.get(max_key)
         if low is not None or high is not None:
             checks.append(_compile_size(kind, low or 0, high))
     if pattern := schema.get("pattern"):

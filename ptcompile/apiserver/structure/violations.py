@@ -219,7 +219,8 @@ def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViol
 
     `siblings` is the object with the key.
     """
-    name, properties = str(key), known.properties
+    name = str(key)
+    properties = known.properties
     violation = bare_unknown_field(key)
     same_letters = _find_same_letters(name, properties)
     if same_letters:

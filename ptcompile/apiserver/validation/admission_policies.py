@@ -79,7 +79,8 @@ def check_mutating_policy(manifest: Json, context: ApiServer, problems: FieldErr
         problems.required(("spec", "mutations"), "mutations must contain at least one item")
     for index, mutation in indexed_mappings(spec.get("mutations")):
         _check_mutation(mutation, ("spec", "mutations", index), environment, problems)
-    policy, help = spec.get("reinvocationPolicy"), f"set {' or '.join(REINVOCATION_POLICIES)}"
+    policy = spec.get("reinvocationPolicy")
+    help = f"set {' or '.join(REINVOCATION_POLICIES)}"
     problems.check_required_choice(("spec", "reinvocationPolicy"), policy, REINVOCATION_POLICIES, help=help)
 
 
@@ -120,7 +121,8 @@ def _check_policy(spec: Json, problems: FieldErrors, *, patches: bool) -> FieldT
 
 
 def _check_param_kind(kind: Json, path: Path, problems: FieldErrors) -> None:
-    version, version_path = kind.get("apiVersion"), (*path, "apiVersion")
+    version = kind.get("apiVersion")
+    version_path = (*path, "apiVersion")
     if is_empty(version):
         problems.required(version_path)
     elif type(version) is str and version.count("/") > 1:
@@ -136,7 +138,8 @@ def _check_param_kind(kind: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_variable(variable: Json, path: Path, environment: Environment, problems: FieldErrors) -> None:
-    name, expression = variable.get("name") or "", variable.get("expression") or ""
+    name = variable.get("name") or ""
+    expression = variable.get("expression") or ""
     if type(name) is str and not name.strip():
         problems.required((*path, "name"), "name is not specified")
     elif type(name) is str and (name in RESERVED or not _is_identifier(name)):
@@ -157,7 +160,8 @@ def _check_validation(
     validation: Json, path: Path, environment: Environment, message: Environment, problems: FieldErrors
 ) -> None:
     _check_text(validation.get("expression") or "", (*path, "expression"), environment, (BOOL,), problems)
-    expression, text = validation.get("messageExpression"), validation.get("message")
+    expression = validation.get("messageExpression")
+    text = validation.get("message")
     if type(expression) is str and expression:
         if expression.strip():
             check_expression(expression, (*path, "messageExpression"), message, (STRING,), problems)
@@ -174,12 +178,14 @@ def _check_validation(
 def _check_annotation(
     manifest: Json, annotation: Json, path: Path, environment: Environment, problems: FieldErrors
 ) -> None:
-    name, key = nested_map(manifest, "metadata").get("name"), annotation.get("key") or ""
+    name = nested_map(manifest, "metadata").get("name")
+    key = annotation.get("key") or ""
     if is_empty(name):
         problems.invalid((*path, "key"), key, "requires metadata.name be non-empty", "name the policy")
     elif type(name) is type(key) is str and (why := names.why_not_qualified_name(f"{name}/{key}")):
         problems.invalid((*path, "key"), f"{name}/{key}", why)
-    expression, expression_path = annotation.get("valueExpression") or "", (*path, "valueExpression")
+    expression = annotation.get("valueExpression") or ""
+    expression_path = (*path, "valueExpression")
     if type(expression) is not str:
         return
     if not expression.strip():

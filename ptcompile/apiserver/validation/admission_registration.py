@@ -132,7 +132,8 @@ def check_match_conditions(conditions: Any, path: Path, problems: FieldErrors, *
     environment = policy_environment(params=params)
     seen = set[str]()
     for index, condition in indexed_mappings(conditions):
-        expression, name = condition.get("expression") or "", condition.get("name") or ""
+        expression = condition.get("expression") or ""
+        name = condition.get("name") or ""
         if type(expression) is str and not expression.strip():
             problems.required((*path, index, "expression"))
         elif type(expression) is str:
@@ -215,7 +216,8 @@ def check_review_versions(versions: list[str], path: Path, problems: FieldErrors
 def check_client(client: Any, path: Path, problems: FieldErrors) -> None:
     """Check how the API server reaches a webhook."""
     config = as_mapping(client)
-    url, service = config.get("url"), config.get("service")
+    url = config.get("url")
+    service = config.get("service")
     if (url is None) == (service is None):
         problems.required(path, "exactly one of url or service is required")
     elif type(url) is str:
@@ -265,7 +267,8 @@ def _check_service(service: Json, path: Path, problems: FieldErrors) -> None:
     if type(port) is int and not 1 <= port <= PORT_MAX:
         why = f"port is not valid: must be between 1 and {PORT_MAX}, inclusive"
         problems.invalid((*path, "port"), port, why, "leave it out for port 443")
-    url_path, path = service.get("path"), (*path, "path")
+    url_path = service.get("path")
+    path = (*path, "path")
     if type(url_path) is not str or url_path in ("", "/"):
         return
     if url_path == "//":
@@ -312,7 +315,8 @@ def check_mutating_binding(manifest: Json, context: ApiServer, problems: FieldEr
 
 
 def _check_param_ref(reference: Json, path: Path, problems: FieldErrors) -> None:
-    name, selector = reference.get("name"), reference.get("selector")
+    name = reference.get("name")
+    selector = reference.get("selector")
     exclusive = "name and selector are mutually exclusive"
     if type(name) is str and name:
         problems.check_text((*path, "name"), name, why_not_path_segment)
@@ -322,7 +326,8 @@ def _check_param_ref(reference: Json, path: Path, problems: FieldErrors) -> None
     check_selector(selector, (*path, "selector"), problems)
     if is_empty(name) and selector is None:
         problems.required(path, "one of name or selector must be specified")
-    action, action_path = reference.get("parameterNotFoundAction"), (*path, "parameterNotFoundAction")
+    action = reference.get("parameterNotFoundAction")
+    action_path = (*path, "parameterNotFoundAction")
     problems.check_required_choice(action_path, action, ("Deny", "Allow"), help="set Allow or Deny")
 
 

@@ -36,7 +36,8 @@ _REQUEST = "https://github.com/kubernetes/enhancements/pull/1111"
 def check_custom_definition(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a CustomResourceDefinition, except the generic part of its metadata."""
     spec = nested_map(manifest, "spec")
-    plural, group = nested_map(spec, "names").get("plural") or "", spec.get("group") or ""
+    plural = nested_map(spec, "names").get("plural") or ""
+    group = spec.get("group") or ""
     metadata = nested_map(manifest, "metadata")
     name = metadata.get("name")
     if type(name) is str and name and name != f"{plural}.{group}":
@@ -73,7 +74,8 @@ def _check_approval(group: Any, marks: Any, problems: FieldErrors) -> None:
     """Check that a group of Kubernetes' own domains is approved."""
     if type(group) is not str or not f".{group}".endswith(tuple(f".{domain}" for domain in _PROTECTED_GROUPS)):
         return
-    path, why = ("metadata", "annotations", _APPROVED), f'protected groups must have approval annotation "{_APPROVED}"'
+    path = ("metadata", "annotations", _APPROVED)
+    why = f'protected groups must have approval annotation "{_APPROVED}"'
     approval = as_mapping(marks).get(_APPROVED)
     if is_empty(approval):
         help = "use a group of your own domain; Kubernetes reserves this one"
@@ -90,7 +92,9 @@ def _check_approval(group: Any, marks: Any, problems: FieldErrors) -> None:
 
 def _check_versions(versions: Any, problems: FieldErrors) -> None:
     path: Path = ("spec", "versions")
-    seen, stored, repeated = set[str](), 0, False
+    seen = set[str]()
+    stored = 0
+    repeated = False
     for index, version in indexed_mappings(versions):
         name = version.get("name") or ""
         if type(name) is str:
@@ -166,7 +170,9 @@ def _check_json_path(text: str, path: Path, problems: FieldErrors) -> None:
 
 def _check_column(column: Json, path: Path, problems: FieldErrors) -> None:
     problems.check_required(column, path, "name")
-    kind, form, json_path = column.get("type"), column.get("format"), column.get("jsonPath")
+    kind = column.get("type")
+    form = column.get("format")
+    json_path = column.get("jsonPath")
     allowed = f"must be one of {','.join(_COLUMN_TYPES)}"
     if is_empty(kind):
         problems.required((*path, "type"), allowed)
@@ -183,7 +189,8 @@ def _check_column(column: Json, path: Path, problems: FieldErrors) -> None:
 def _check_selectable(fields: Any, schema: Json, path: Path, problems: FieldErrors) -> None:
     seen = set[tuple[str, ...]]()
     for index, field in indexed_mappings(fields):
-        text, field_path = field.get("jsonPath"), (*path, index, "jsonPath")
+        text = field.get("jsonPath")
+        field_path = (*path, index, "jsonPath")
         if is_empty(text):
             problems.required(field_path)
         if type(text) is not str or not text:
@@ -212,7 +219,8 @@ def _check_selectable(fields: Any, schema: Json, path: Path, problems: FieldErro
 
 
 def _check_names(value: Any, problems: FieldErrors) -> None:
-    words, path = as_mapping(value), ("spec", "names")
+    words = as_mapping(value)
+    path = ("spec", "names")
     kind = words.get("kind")
     required = ("plural",) if kind else ("plural", "kind", "singular", "listKind")
     problems.check_required(words, path, *required)
@@ -236,10 +244,13 @@ def _check_conversion(value: Any, problems: FieldErrors) -> None:
     if type(value) is not dict:
         return
     path: Path = ("spec", "conversion")
-    strategy, webhook, webhook_path = value.get("strategy"), value.get("webhook"), (*path, "webhook")
+    strategy = value.get("strategy")
+    webhook = value.get("webhook")
+    webhook_path = (*path, "webhook")
     problems.check_required_choice((*path, "strategy"), strategy, _STRATEGIES, help="set None or Webhook")
     config = as_mapping(webhook)
-    client, versions = config.get("clientConfig"), as_strings(config.get("conversionReviewVersions"))
+    client = config.get("clientConfig")
+    versions = as_strings(config.get("conversionReviewVersions"))
     if strategy == "Webhook":
         if client is None:
             problems.required((*webhook_path, "clientConfig"), "required when strategy is set to Webhook")

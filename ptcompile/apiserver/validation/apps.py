@@ -29,7 +29,8 @@ def check_template(
 ) -> None:
     """Check the pod template of one of the server's own controllers."""
     template = as_mapping(template)
-    meta, spec = template.get("metadata"), template.get("spec")
+    meta = template.get("metadata")
+    spec = template.get("spec")
     check_template_metadata(meta, (*path, "metadata"), problems, path)
     check_pod_annotations(meta, spec, (*path, "metadata"), problems)
     check_pod_spec(spec, (*path, "spec"), context, problems, template=True, extra_volumes=extra_volumes)
@@ -49,7 +50,8 @@ def check_restarts_always(template: Any, path: Path, kind: str, problems: FieldE
 
 def check_controller_selector(spec: Json, path: Path, kind: str, problems: FieldErrors) -> None:
     """Check that a controller's selector is set, selects something, and selects the template's pods."""
-    selector, selector_path = spec.get("selector"), (*path, "selector")
+    selector = spec.get("selector")
+    selector_path = (*path, "selector")
     if selector is None:
         problems.required(selector_path, help="repeat the template's labels in selector.matchLabels")
         return
@@ -73,7 +75,8 @@ def _check_selects(selector: Json, template: Any, path: Path, problems: FieldErr
 
 def check_replica_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ReplicaSet, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     check_counts(spec, path, problems, "replicas", "minReadySeconds")
     check_controller_selector(spec, path, "ReplicaSet", problems)
     check_template(spec.get("template"), (*path, "template"), context, problems)
@@ -84,7 +87,8 @@ def check_replication_controller(manifest: Json, context: ApiServer, problems: F
     """Check a ReplicationController, except its metadata. Its selector is a plain map and defaults to the template's
     labels.
     """
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     template = nested_map(spec, "template")
     labels = nested_map(template, "metadata", "labels")
     selector = spec.get("selector")
@@ -108,24 +112,24 @@ def check_pod_template(manifest: Json, context: ApiServer, problems: FieldErrors
 
 def check_deployment(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Deployment, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     check_counts(spec, path, problems, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
     check_controller_selector(spec, path, "Deployment", problems)
     check_template(spec.get("template"), (*path, "template"), context, problems)
     check_restarts_always(spec.get("template"), (*path, "template"), "Deployment", problems)
     _check_strategy(nested_map(spec, "strategy"), (*path, "strategy"), problems)
-    seconds, ready = spec.get("progressDeadlineSeconds"), spec.get("minReadySeconds") or 0
+    seconds = spec.get("progressDeadlineSeconds")
+    ready = spec.get("minReadySeconds") or 0
     seconds = _PROGRESS_SECONDS if seconds is None else seconds
     if type(seconds) is int and type(ready) is int and seconds <= ready:
         problems.invalid((*path, "progressDeadlineSeconds"), seconds, "must be greater than minReadySeconds")
 
 
 def _check_strategy(strategy: Json, path: Path, problems: FieldErrors) -> None:
-    kind, rolling, rolling_path = (
-        strategy.get("type") or "RollingUpdate",
-        strategy.get("rollingUpdate"),
-        (*path, "rollingUpdate"),
-    )
+    kind = strategy.get("type") or "RollingUpdate"
+    rolling = strategy.get("rollingUpdate")
+    rolling_path = (*path, "rollingUpdate")
     if kind == "Recreate":
         if rolling is not None:
             problems.forbidden(rolling_path, "may not be specified when strategy `type` is 'Recreate'")
@@ -149,7 +153,8 @@ def _check_strategy(strategy: Json, path: Path, problems: FieldErrors) -> None:
 
 def check_daemon_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a DaemonSet, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     check_counts(spec, path, problems, "minReadySeconds", "revisionHistoryLimit")
     check_controller_selector(spec, path, "DaemonSet", problems)
     check_template(spec.get("template"), (*path, "template"), context, problems)
@@ -163,7 +168,8 @@ def check_daemon_set(manifest: Json, context: ApiServer, problems: FieldErrors) 
 
 
 def _check_daemon_rolling(rolling: Json, path: Path, problems: FieldErrors) -> None:
-    max_unavailable, surge = rolling.get("maxUnavailable"), rolling.get("maxSurge")
+    max_unavailable = rolling.get("maxUnavailable")
+    surge = rolling.get("maxSurge")
     check_amount_or_percent(max_unavailable, (*path, "maxUnavailable"), problems)
     check_amount_or_percent(surge, (*path, "maxSurge"), problems)
     unavailable = amount_of(1 if max_unavailable is None else max_unavailable)
@@ -180,7 +186,8 @@ _POD_MANAGEMENT_POLICIES = ("OrderedReady", "Parallel")
 
 def check_stateful_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a StatefulSet, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     check_counts(spec, path, problems, "replicas", "minReadySeconds")
     check_counts(nested_map(spec, "ordinals"), (*path, "ordinals"), problems, "start")
     check_controller_selector(spec, path, "StatefulSet", problems)
@@ -213,7 +220,8 @@ def _check_claims(claims: Any, path: Path, context: ApiServer, problems: FieldEr
         if context.at_least(36):
             check_claim_spec(claim.get("spec"), (*path, index, "spec"), problems, drops=False)
             if type(name) is str and name and (why := names.why_not_dns_label(name)):
-                name_path, field = (*path, index, "metadata", "name"), f"spec.template.spec.volumes[{index}].name"
+                name_path = (*path, index, "metadata", "name")
+                field = f"spec.template.spec.volumes[{index}].name"
                 problems.invalid(name_path, name, why, field=field)
     return frozenset(volumes)
 
@@ -230,11 +238,9 @@ def _without_pod_names(template: Any) -> Any:
 
 
 def _check_update_strategy(strategy: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    kind, rolling, rolling_path = (
-        strategy.get("type") or "RollingUpdate",
-        strategy.get("rollingUpdate"),
-        (*path, "rollingUpdate"),
-    )
+    kind = strategy.get("type") or "RollingUpdate"
+    rolling = strategy.get("rollingUpdate")
+    rolling_path = (*path, "rollingUpdate")
     recreates = kind == "Recreate" and context.has_gate("StatefulSetRecreateStrategy", None)
     if type(kind) is str and kind not in _STRATEGIES and not recreates:
         problems.invalid((*path, "type"), kind, "must be 'RollingUpdate' or 'OnDelete'")

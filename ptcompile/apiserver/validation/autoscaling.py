@@ -26,8 +26,10 @@ _PERIOD_SECONDS_MAX = 1800
 
 def check_autoscaler(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a HorizontalPodAutoscaler of v1 or v2, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
-    low, high = spec.get("minReplicas"), spec.get("maxReplicas")
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
+    low = spec.get("minReplicas")
+    high = spec.get("maxReplicas")
     least = 0 if context.has_gate("HPAScaleToZero", 37) else 1
     if type(low) is int and low < least:
         problems.invalid((*path, "minReplicas"), low, f"must be greater than or equal to {least}")
@@ -89,12 +91,14 @@ def _check_metric(metric: Json, path: Path, context: ApiServer, problems: FieldE
 
 def _check_source(source: Json, field: str, path: Path, context: ApiServer, problems: FieldErrors) -> None:
     target = nested_map(source, "target")
-    value, average = target.get("value"), target.get("averageValue")
+    value = target.get("value")
+    average = target.get("averageValue")
     if field == "object":
         reference = nested_map(source, "describedObject")
         _check_reference(reference, (*path, "describedObject"), context, problems, scaled=False)
     if field in ("object", "external", "pods"):
-        name, why = nested_map(source, "metric").get("name"), "must specify a metric name"
+        name = nested_map(source, "metric").get("name")
+        why = "must specify a metric name"
         problems.check_required_text((*path, "metric", "name"), name, why_not_path_segment, detail=why)
     if field == "containerResource" and is_empty(source.get("container")):
         problems.required((*path, "container"), "must specify a container")
@@ -115,7 +119,8 @@ def _check_source(source: Json, field: str, path: Path, context: ApiServer, prob
 
 
 def _check_resource_target(target: Json, path: Path, problems: FieldErrors) -> None:
-    utilization, average = target.get("averageUtilization"), target.get("averageValue")
+    utilization = target.get("averageUtilization")
+    average = target.get("averageValue")
     if utilization is None and average is None:
         why = "must set either a target raw value or a target utilization"
         problems.required((*path, "averageUtilization"), why)
@@ -124,7 +129,8 @@ def _check_resource_target(target: Json, path: Path, problems: FieldErrors) -> N
 
 
 def _check_target(target: Json, path: Path, problems: FieldErrors) -> None:
-    kind, utilization = target.get("type") or "", target.get("averageUtilization")
+    kind = target.get("type") or ""
+    utilization = target.get("averageUtilization")
     if kind == "":
         problems.required((*path, "type"), "must specify a metric target type")
     if type(kind) is str and kind not in _TARGET_TYPES:
@@ -152,7 +158,8 @@ def _check_rules(rules: Json, path: Path, problems: FieldErrors) -> None:
     if policies == []:
         problems.required((*path, "policies"), "must specify at least one Policy")
     for index, policy in indexed_mappings(policies):
-        policy_path, kind = (*path, "policies", index), policy.get("type")
+        policy_path = (*path, "policies", index)
+        kind = policy.get("type")
         problems.check_choice((*policy_path, "type"), "" if kind is None else kind, ("Percent", "Pods"))
         for name in ("value", "periodSeconds"):
             number = policy.get(name) or 0

@@ -23,7 +23,8 @@ from ptcompile.kubernetes.unstructured import Json, nested_map
 def check_lease(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Lease, except its metadata."""
     spec = nested_map(manifest, "spec")
-    seconds, changes = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    seconds = spec.get("leaseDurationSeconds")
+    changes = spec.get("leaseTransitions")
     if type(seconds) is int and seconds <= 0:
         problems.invalid(("spec", "leaseDurationSeconds"), seconds, "must be greater than 0")
     problems.check_not_negative(("spec", "leaseTransitions"), changes)
@@ -36,7 +37,8 @@ _SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-cri
 
 def check_priority_class(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a PriorityClass, except its metadata."""
-    name, value = nested_map(manifest, "metadata").get("name"), manifest.get("value")
+    name = nested_map(manifest, "metadata").get("name")
+    value = manifest.get("value")
     if type(name) is str and name.startswith("system-"):
         if _SYSTEM_PRIORITIES.get(name) != value:
             why = "priority class names with 'system-' prefix are reserved for system use only"
@@ -64,7 +66,8 @@ _TAINT_EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 
 def check_node(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Node, except its metadata (Kubernetes 1.36 `ValidateNode`). The server keeps the status of a new Node."""
-    spec, status = nested_map(manifest, "spec"), nested_map(manifest, "status")
+    spec = nested_map(manifest, "spec")
+    status = nested_map(manifest, "status")
     _check_taints(spec.get("taints"), ("spec", "taints"), problems)
     for key in ("capacity", "allocatable"):
         for name, text in nested_map(status, key).items():
@@ -78,7 +81,8 @@ def check_node(manifest: Json, context: ApiServer, problems: FieldErrors) -> Non
 
 def _pod_cidrs(spec: Json) -> list[Any]:
     """Return the ranges of a Node as the server reads its two fields: `podCIDR` wins if they differ."""
-    single, several = spec.get("podCIDR"), spec.get("podCIDRs")
+    single = spec.get("podCIDR")
+    several = spec.get("podCIDRs")
     if single and (type(several) is not list or several[:1] != [single]):
         return [single]
     return several if type(several) is list else []
@@ -134,8 +138,10 @@ _VERSION_PRIORITY_MAX = 1000
 
 def check_api_service(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check an APIService and its name (Kubernetes 1.36 `ValidateAPIService` of kube-aggregator)."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
-    group, version = spec.get("group") or "", spec.get("version") or ""
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
+    group = spec.get("group") or ""
+    version = spec.get("version") or ""
     if type(group) is str and type(version) is str:
         _check_api_name(nested_map(manifest, "metadata"), f"{version}.{group}", problems)
         if not group and version != "v1":
@@ -152,7 +158,9 @@ def check_api_service(manifest: Json, context: ApiServer, problems: FieldErrors)
 
 
 def _check_api_backend(spec: Json, path: Path, problems: FieldErrors) -> None:
-    bundle, service, is_insecure = spec.get("caBundle"), spec.get("service"), spec.get("insecureSkipTLSVerify") is True
+    bundle = spec.get("caBundle")
+    service = spec.get("service")
+    is_insecure = spec.get("insecureSkipTLSVerify") is True
     if service is None:
         if bundle:
             problems.invalid((*path, "caBundle"), bundle, "local APIServices may not have a caBundle", "remove it")
@@ -195,8 +203,10 @@ def check_event(manifest: Json, context: ApiServer, problems: FieldErrors) -> No
 
 
 def _check_event_namespace(manifest: Json, namespace: Any, about: str, problems: FieldErrors) -> None:
-    path, target = (about, "namespace"), nested_map(manifest, about).get("namespace") or ""
-    has_time, help = manifest.get("eventTime") is not None, "write the namespace of the Event"
+    path = (about, "namespace")
+    target = nested_map(manifest, about).get("namespace") or ""
+    has_time = manifest.get("eventTime") is not None
+    help = "write the namespace of the Event"
     if not target:
         free = ("default", "kube-system") if has_time else ("default",)
         mismatch = bool(namespace) and namespace not in free

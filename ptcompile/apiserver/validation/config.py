@@ -28,7 +28,8 @@ _KEYS_BY_TYPE = {
 
 def check_config_map(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ConfigMap, except its metadata."""
-    data, binary = nested_map(manifest, "data"), nested_map(manifest, "binaryData")
+    data = nested_map(manifest, "data")
+    binary = nested_map(manifest, "binaryData")
     _check_keys(data, ("data",), problems)
     _check_keys(binary, ("binaryData",), problems)
     for key in data:
@@ -42,12 +43,14 @@ def check_config_map(manifest: Any, context: ApiServer, problems: FieldErrors) -
 
 def check_secret(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Secret, except its metadata."""
-    data, text = nested_map(manifest, "data"), nested_map(manifest, "stringData")
+    data = nested_map(manifest, "data")
+    text = nested_map(manifest, "stringData")
     _check_keys(data, ("data",), problems)
     _check_keys(text, ("stringData",), problems)
     if _text_bytes(text) + _decoded_bytes({k: v for k, v in data.items() if k not in text}) > DATA_MAX:
         problems.too_long(("data",), DATA_MAX, "put large files into a volume")
-    keys, kind = {**data, **text}, manifest.get("type")
+    keys = {**data, **text}
+    kind = manifest.get("type")
     for key in _KEYS_BY_TYPE.get(kind, ()) if type(kind) is str else ():
         if key not in keys:
             entry_path = ("data", key)

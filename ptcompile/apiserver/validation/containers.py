@@ -44,10 +44,8 @@ def check_probe(value: Any, path: Path, container: Json, scope: PodContext) -> N
     _check_handler(value, path, _PROBE_HANDLERS, scope)
     for name in _TIMINGS:
         problems.check_not_negative((*path, name), value.get(name))
-    grace, threshold = (
-        as_field_int(value.get("terminationGracePeriodSeconds")),
-        as_field_int(value.get("successThreshold")),
-    )
+    grace = as_field_int(value.get("terminationGracePeriodSeconds"))
+    threshold = as_field_int(value.get("successThreshold"))
     grace_path = (*path, "terminationGracePeriodSeconds")
     if path[-1] == "readinessProbe":
         if grace is not None:
@@ -212,7 +210,8 @@ def _check_restart_rules(value: Any, path: Path, container: Json, scope: PodCont
     actions = ("Restart", "RestartAllContainers") if all_containers else ("Restart",)
     for index, rule in indexed_mappings(value):
         rule_path = (*path, index)
-        action, codes = rule.get("action"), rule.get("exitCodes")
+        action = rule.get("action")
+        codes = rule.get("exitCodes")
         action = "" if action is None else action
         problems.check_choice((*rule_path, "action"), action, actions)
         if codes is None:
@@ -222,15 +221,19 @@ def _check_restart_rules(value: Any, path: Path, container: Json, scope: PodCont
 
 
 def _check_exit_codes(codes: Json, path: Path, problems: FieldErrors) -> None:
-    operator, values = codes.get("operator"), codes.get("values")
+    operator = codes.get("operator")
+    values = codes.get("values")
     problems.check_choice((*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
     problems.check_length((*path, "values"), values, _EXIT_CODES_MAX)
 
 
 def _check_resize(value: Any, path: Path, container: Json, scope: PodContext) -> None:
-    problems, seen = scope.problems, set[str]()
+    problems = scope.problems
+    seen = set[str]()
     for index, item in indexed_mappings(value):
-        name, restart, item_path = item.get("resourceName"), item.get("restartPolicy"), (*path, index)
+        name = item.get("resourceName")
+        restart = item.get("restartPolicy")
+        item_path = (*path, index)
         if is_empty(name):
             problems.required((*item_path, "resourceName"))
         elif type(name) is str:

@@ -73,7 +73,8 @@ def _nodes(schema: CustomSchema, path: Path) -> Iterator[_PlacedSchema]:
             if isinstance(child, Mapping):
                 child_unmatched = unmatched if fixed else unmatched or node.path
                 stack.append(_child(child, (*node.path, "properties", name), child_unmatched))
-        more, items = node.schema.get("additionalProperties"), node.schema.get("items")
+        more = node.schema.get("additionalProperties")
+        items = node.schema.get("items")
         if isinstance(more, Mapping):
             stack.append(_child(more, (*node.path, "additionalProperties"), unmatched))
         if isinstance(items, Mapping):
@@ -87,12 +88,14 @@ def _child(schema: CustomSchema, path: Path, unmatched: Path | None) -> _PlacedS
 
 def _check_default(node: _PlacedSchema, context: ApiServer, problems: FieldErrors) -> None:
     """Check that a default is a valid value of its schema, without unknown fields."""
-    path, value = (*node.path, "default"), node.schema["default"]
+    path = (*node.path, "default")
+    value = node.schema["default"]
     dialect = to_dialect(node.schema)
     server = context.kubernetes
     violations = compile_node(dialect, SchemaScope("", known_version(server), True, server))(value) or []
     for violation in violations:
-        where, why = field_path(tuple(reversed(violation.path))), violation.text
+        where = field_path(tuple(reversed(violation.path)))
+        why = violation.text
         if violation.name == "unknown-field":
             where, why = "", f"must be pruned: {where} is not a field"
         elif " value: " in why:  # it quotes the value itself
@@ -130,7 +133,8 @@ def _check_rules(node: _PlacedSchema, problems: FieldErrors) -> None:
 
 
 def _check_rule(rule: Json, path: Path, environment: Environment, problems: FieldErrors) -> None:
-    text, message = rule.get("rule"), rule.get("messageExpression")
+    text = rule.get("rule")
+    message = rule.get("messageExpression")
     for expression, key, expected, why_not in (
         (text, "rule", BOOL, "cel expression must evaluate to a bool"),
         (message, "messageExpression", STRING, "messageExpression must evaluate to a string"),
@@ -199,7 +203,8 @@ def field_at(text: str, schema: CustomSchema, *, brackets: bool) -> tuple[tuple[
 
 
 def _schema_of_key(schema: CustomSchema, key: str) -> CustomSchema:
-    properties, more = schema.get("properties"), schema.get("additionalProperties")
+    properties = schema.get("properties")
+    more = schema.get("additionalProperties")
     if isinstance(properties, Mapping) and properties:
         if not isinstance(properties.get(key), Mapping):
             raise SchemaPathError("does not refer to a valid field")

@@ -144,7 +144,8 @@ def _why_not_descriptor(text: str) -> str | None:
         return None
     while rest:
         digits = len(rest) - len(rest.lstrip("0123456789."))
-        amount, rest = rest[:digits], rest[digits:]
+        amount = rest[:digits]
+        rest = rest[digits:]
         unit = next((unit for unit in sorted(_DURATION_UNITS, key=len, reverse=True) if rest.startswith(unit)), None)
         if unit is None or amount.count(".") > 1 or not amount.strip("."):
             return f"failed to parse duration {text}"
@@ -156,7 +157,8 @@ def _why_not_range(part: str, low: int, high: int, numbers_by_name: dict[str, in
     bounds, *steps = part.split("/")
     ends = bounds.split("-")
     if ends[0] in ("*", "?"):
-        start, end = low, high
+        start = low
+        end = high
     else:
         if len(ends) > 2:
             return f"too many hyphens: {part}"
@@ -190,7 +192,9 @@ _CONCURRENCY_POLICIES = ("Allow", "Forbid", "Replace")
 def check_cron_job(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a CronJob, except its metadata."""
     spec = nested_map(manifest, "spec")
-    schedule, zone, policy = spec.get("schedule"), spec.get("timeZone"), spec.get("concurrencyPolicy")
+    schedule = spec.get("schedule")
+    zone = spec.get("timeZone")
+    policy = spec.get("concurrencyPolicy")
     if schedule is None or schedule == "":
         problems.required(("spec", "schedule"), help='write a cron schedule such as "0 3 * * *"')
     elif type(schedule) is str:

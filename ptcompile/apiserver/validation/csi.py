@@ -19,7 +19,8 @@ _UPDATE_SECONDS_MIN = 10
 
 def check_csi_driver(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a CSIDriver, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     policy = spec.get("fsGroupPolicy")
     problems.check_choice((*path, "fsGroupPolicy"), policy, ("ReadWriteOnceWithFSType", "File", "None"))
     _check_token_requests(spec.get("tokenRequests"), (*path, "tokenRequests"), problems)
@@ -51,14 +52,16 @@ def _check_token_requests(requests: Any, path: Path, problems: FieldErrors) -> N
 
 def check_volume_attachment(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a VolumeAttachment, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     check_driver_name(spec.get("attacher"), (*path, "attacher"), problems)
     _check_attached(nested_map(spec, "source"), (*path, "source"), context, problems)
     problems.check_text((*path, "nodeName"), spec.get("nodeName") or "", names.why_not_dns_subdomain)
 
 
 def _check_attached(source: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    inline, volume = source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
+    inline = source.get("inlineVolumeSpec")
+    volume = source.get("persistentVolumeName")
     why_one = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
     if inline is None and volume is None:
         problems.required(path, why_one, "name the volume: persistentVolumeName")

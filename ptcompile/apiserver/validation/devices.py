@@ -54,7 +54,8 @@ def check_resource_claim(manifest: Json, context: ApiServer, problems: FieldErro
 def check_resource_claim_template(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ResourceClaimTemplate, except its metadata."""
     spec = nested_map(manifest, "spec")
-    meta, path = nested_map(spec, "metadata"), ("spec", "metadata")
+    meta = nested_map(spec, "metadata")
+    path = ("spec", "metadata")
     for name in _NOT_IN_TEMPLATE_METADATA:
         if meta.get(name):
             problems.forbidden((*path, name), "cannot be set", "keep labels and annotations only")
@@ -78,7 +79,8 @@ def check_device_class(manifest: Json, context: ApiServer, problems: FieldErrors
 
 
 def _check_claim(spec: Any, path: Path, flat: bool, problems: FieldErrors) -> None:
-    devices, devices_path = as_mapping(as_mapping(spec).get("devices")), (*path, "devices")
+    devices = as_mapping(as_mapping(spec).get("devices"))
+    devices_path = (*path, "devices")
     requests = list(indexed_mappings(devices.get("requests")))
     request_names = _request_names(requests)
     for name in ("requests", "constraints", "config"):
@@ -138,7 +140,8 @@ def _check_name(name: Any, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_exact(request: Json, path: Path, problems: FieldErrors) -> None:
-    device_class, mode = request.get("deviceClassName"), request.get("allocationMode") or "ExactCount"
+    device_class = request.get("deviceClassName")
+    mode = request.get("allocationMode") or "ExactCount"
     problems.check_required_text((*path, "deviceClassName"), device_class, names.why_not_dns_subdomain)
     _check_selectors(request.get("selectors"), (*path, "selectors"), problems)
     count = request.get("count")
@@ -156,7 +159,8 @@ def _check_exact(request: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_toleration(toleration: Json, path: Path, problems: FieldErrors) -> None:
-    key, operator = toleration.get("key"), toleration.get("operator")
+    key = toleration.get("key")
+    operator = toleration.get("operator")
     problems.check_optional_text((*path, "key"), key, why_not_key)
     if operator:
         problems.check_choice((*path, "operator"), operator, ("Equal", "Exists"))
@@ -167,7 +171,8 @@ def _check_toleration(toleration: Json, path: Path, problems: FieldErrors) -> No
 def _check_selectors(selectors: Any, path: Path, problems: FieldErrors) -> None:
     problems.check_length(path, selectors, _LIST_ITEMS_MAX)
     for index, selector in indexed_mappings(selectors):
-        cel, cel_path = selector.get("cel"), (*path, index, "cel")
+        cel = selector.get("cel")
+        cel_path = (*path, index, "cel")
         if cel is None:
             problems.required(cel_path)
         elif type(cel) is dict:
@@ -253,7 +258,8 @@ def _check_config(config: Json, path: Path, problems: FieldErrors) -> None:
 
 def check_device_taint_rule(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a DeviceTaintRule, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec", "deviceSelector")
+    spec = nested_map(manifest, "spec")
+    path = ("spec", "deviceSelector")
     selector = nested_map(spec, "deviceSelector")
     if selector.get("driver") is not None:
         check_driver_name(selector["driver"], (*path, "driver"), problems)

@@ -128,7 +128,8 @@ def check_dns_policy(value: Any, path: Path, scope: PodContext) -> None:
     scope.problems.check_choice(path, value, POLICIES)
     if value != "None":
         return
-    config, dns_config_path = scope.spec.get("dnsConfig"), (*path[:-1], "dnsConfig")
+    config = scope.spec.get("dnsConfig")
+    dns_config_path = (*path[:-1], "dnsConfig")
     if config is None:
         why = "must provide `dnsConfig` when `dnsPolicy` is None"
         scope.problems.required(dns_config_path, why, "name the servers to ask")
@@ -142,7 +143,8 @@ def check_dns_config(value: Any, path: Path, scope: PodContext) -> None:
     if type(value) is not dict:
         return
     problems = scope.problems
-    servers, searches = value.get("nameservers"), value.get("searches")
+    servers = value.get("nameservers")
+    searches = value.get("searches")
     if type(servers) is list:
         if len(servers) > _SERVERS_MAX:
             problems.invalid((*path, "nameservers"), servers, f"must not have more than {_SERVERS_MAX} nameservers")
@@ -180,7 +182,8 @@ def check_host_aliases(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.hostAliases`."""
     problems = scope.problems
     for index, alias in indexed_mappings(value):
-        ip, hosts = alias.get("ip") or "", alias.get("hostnames")
+        ip = alias.get("ip") or ""
+        hosts = alias.get("hostnames")
         if type(ip) is str and (why := why_not_ip(ip, scope.context)):
             problems.invalid((*path, index, "ip"), ip, why)
         for number, host in indexed_texts(hosts):
@@ -197,7 +200,8 @@ def check_hostname_override(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.hostnameOverride` (Kubernetes 1.35 and later; older servers drop it)."""
     if type(value) is not str or not scope.context.has_gate("HostnameOverride", 35):
         return
-    problems, spec = scope.problems, scope.spec
+    problems = scope.problems
+    spec = scope.spec
     if spec.get("setHostnameAsFQDN") is True:
         problems.forbidden(path, "may not be specified when setHostnameAsFQDN is true")
     if spec.get("hostNetwork") is True:

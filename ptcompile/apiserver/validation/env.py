@@ -125,7 +125,8 @@ def _field_help(field: str, allowed: frozenset[str]) -> str:
 
 def check_field_ref(ref: Any, path: Path, problems: FieldErrors, allowed: frozenset[str] = ENV_FIELDS) -> None:
     """Check a `fieldRef`: the pod field must be one of `allowed`, or a single label or annotation."""
-    version, field = ref.get("apiVersion"), ref.get("fieldPath")
+    version = ref.get("apiVersion")
+    field = ref.get("fieldPath")
     ref_path = (*path, "fieldPath")
     if is_empty(field):
         problems.required(ref_path, help="name the field, for example metadata.name")
@@ -152,7 +153,8 @@ def _split_subscript(field: str) -> tuple[str, str | None]:
 
 def check_resource_ref(ref: Any, path: Path, problems: FieldErrors, volume: bool = False) -> None:
     """Check a `resourceFieldRef`: the request or limit, and the unit (`divisor`)."""
-    resource, divisor = ref.get("resource"), parse(ref.get("divisor"))
+    resource = ref.get("resource")
+    divisor = parse(ref.get("divisor"))
     if volume and is_empty(ref.get("containerName")):
         problems.required((*path, "containerName"), help="name the container whose resources are read")
         return
@@ -175,7 +177,8 @@ def check_resource_ref(ref: Any, path: Path, problems: FieldErrors, volume: bool
 def _check_key_ref(ref: Any, path: Path, problems: FieldErrors) -> None:
     name = "" if ref.get("name") is None else ref["name"]
     problems.check_text((*path, "name"), name, names.why_not_dns_subdomain, "name the ConfigMap or Secret")
-    key_path, help = (*path, "key"), "name the key to read"
+    key_path = (*path, "key")
+    help = "name the key to read"
     problems.check_required_text(key_path, ref.get("key"), names.why_not_config_key, help=help)
 
 

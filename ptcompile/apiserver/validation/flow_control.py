@@ -61,7 +61,8 @@ def _without_zeros(value: Any) -> Any:
 
 def check_flow_schema(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a FlowSchema, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     name = nested_map(manifest, "metadata").get("name")
     _check_precedence(spec.get("matchingPrecedence") or _PRECEDENCE_DEFAULT, path, name, problems)
     method = spec.get("distinguisherMethod")
@@ -118,7 +119,8 @@ def _check_subject(subject: Json, path: Path, problems: FieldErrors) -> None:
         problems.unsupported((*path, "kind"), kind, _SUBJECT_FIELDS)
         return
     own_field = _SUBJECT_FIELDS[kind]
-    named, named_path = subject.get(own_field), (*path, own_field)
+    named = subject.get(own_field)
+    named_path = (*path, own_field)
     if named is None:
         problems.required(named_path, f"{own_field} is required when subject kind is '{kind}'")
     elif type(named) is dict:
@@ -139,7 +141,8 @@ def _check_namespace(namespace: Any, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_verbs(rule: Json, path: Path, problems: FieldErrors) -> None:
-    verbs, verbs_path = as_strings(rule.get("verbs")), (*path, "verbs")
+    verbs = as_strings(rule.get("verbs"))
+    verbs_path = (*path, "verbs")
     if not rule.get("verbs"):
         problems.required(verbs_path, "verbs must contain at least one value")
     elif "*" in verbs:
@@ -164,7 +167,8 @@ def _check_resource_rule(rule: Json, path: Path, problems: FieldErrors) -> None:
         if not rule.get(key):
             problems.required((*path, key), f"resource rules must supply at least one {singular}")
         _check_alone(as_strings(rule.get(key)), (*path, key), plural, problems)
-    namespaces, namespaces_path = as_strings(rule.get("namespaces")), (*path, "namespaces")
+    namespaces = as_strings(rule.get("namespaces"))
+    namespaces_path = (*path, "namespaces")
     if not rule.get("namespaces") and not rule.get("clusterScope"):
         why = "resource rules that are not cluster scoped must supply at least one namespace"
         problems.required(namespaces_path, why, "list namespaces, or set clusterScope: true")
@@ -179,7 +183,8 @@ def _check_resource_rule(rule: Json, path: Path, problems: FieldErrors) -> None:
 
 def _check_url_rule(rule: Json, path: Path, problems: FieldErrors) -> None:
     _check_verbs(rule, path, problems)
-    urls, urls_path = as_strings(rule.get("nonResourceURLs")), (*path, "nonResourceURLs")
+    urls = as_strings(rule.get("nonResourceURLs"))
+    urls_path = (*path, "nonResourceURLs")
     if not rule.get("nonResourceURLs"):
         problems.required(urls_path, "nonResourceURLs must contain at least one value")
     elif "*" in urls:
@@ -207,9 +212,12 @@ def _why_not_url_path(text: str) -> str | None:
 
 def check_priority_level(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a PriorityLevelConfiguration, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
-    name, level = nested_map(manifest, "metadata").get("name"), spec.get("type") or ""
-    limited, exempt = spec.get("limited"), spec.get("exempt")
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
+    name = nested_map(manifest, "metadata").get("name")
+    level = spec.get("type") or ""
+    limited = spec.get("limited")
+    exempt = spec.get("exempt")
     if type(level) is not str:
         return
     if (name == "exempt") != (level == "Exempt"):
@@ -262,7 +270,9 @@ def _check_limited(limited: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_response(response: Json, path: Path, problems: FieldErrors) -> None:
-    kind, queuing, queuing_path = response.get("type") or "", response.get("queuing"), (*path, "queuing")
+    kind = response.get("type") or ""
+    queuing = response.get("queuing")
+    queuing_path = (*path, "queuing")
     if kind == "Reject":
         if queuing is not None:
             problems.forbidden(queuing_path, "must be nil if limited.limitResponse.type is not Limited")
@@ -277,7 +287,8 @@ def _check_response(response: Json, path: Path, problems: FieldErrors) -> None:
 
 def _check_queuing(queuing: Json, path: Path, problems: FieldErrors) -> None:
     sizes = {name: queuing.get(name) or default for name, default in _QUEUING_DEFAULTS.items()}
-    queues, hand = sizes["queues"], sizes["handSize"]
+    queues = sizes["queues"]
+    hand = sizes["handSize"]
     for name in ("queueLengthLimit", "queues"):
         if type(sizes[name]) is int and sizes[name] <= 0:
             problems.invalid((*path, name), sizes[name], "must be positive")

@@ -55,7 +55,8 @@ _UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 def check_job(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Job, except its metadata. The name is checked because pod names and labels contain it."""
-    spec, meta = nested_map(manifest, "spec"), nested_map(manifest, "metadata")
+    spec = nested_map(manifest, "spec")
+    meta = nested_map(manifest, "metadata")
     if manifest.get("spec") is not None and type(manifest["spec"]) is not dict:
         return
     path: Path = ("spec",)
@@ -63,7 +64,8 @@ def check_job(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     _check_name(meta, spec, problems)
     check_job_selector(meta, spec, path, problems)
     template = nested_map(spec, "template")
-    pod, template_path = template.get("spec"), (*path, "template")
+    pod = template.get("spec")
+    template_path = (*path, "template")
     check_template_metadata(template.get("metadata"), (*template_path, "metadata"), problems, template_path)
     check_pod_annotations(template.get("metadata"), pod, (*template_path, "metadata"), problems)
     check_pod_spec(pod, (*template_path, "spec"), context, problems, template=True)
@@ -128,7 +130,8 @@ def _check_indexed(spec: Json, path: Path, parallelism: int | None, problems: Fi
 
 
 def _check_index_limits(spec: Json, path: Path, indexed: bool, problems: FieldErrors) -> None:
-    limit, failed = spec.get("backoffLimitPerIndex"), as_field_int(spec.get("maxFailedIndexes"))
+    limit = spec.get("backoffLimitPerIndex")
+    failed = as_field_int(spec.get("maxFailedIndexes"))
     if not indexed:
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if type(spec.get(name)) is int:
@@ -175,7 +178,8 @@ def _check_name(meta: Json, spec: Json, problems: FieldErrors) -> None:
     name = meta.get("name")
     key = "name"
     if is_empty(name) and type(meta.get("generateName")) is str and meta["generateName"]:
-        name, key = generated_name(meta["generateName"]), "generateName"
+        name = generated_name(meta["generateName"])
+        key = "generateName"
     if type(name) is not str or not names.is_dns_subdomain(name):
         return  # reported with the metadata
     completions = completions_of(spec)
@@ -192,9 +196,11 @@ def _check_name(meta: Json, spec: Json, problems: FieldErrors) -> None:
 
 def check_job_selector(meta: Json, spec: Json, path: Path, problems: FieldErrors) -> None:
     """Check the selector and the labels that the server generates unless `manualSelector` is set."""
-    selector, selector_path = spec.get("selector"), (*path, "selector")
+    selector = spec.get("selector")
+    selector_path = (*path, "selector")
     template = nested_map(spec, "template", "metadata")
-    labels, labels_path = nested_map(template, "labels"), (*path, "template", "metadata", "labels")
+    labels = nested_map(template, "labels")
+    labels_path = (*path, "template", "metadata", "labels")
     if spec.get("manualSelector") is True:
         before = len(problems)
         check_selector(selector, selector_path, problems)
@@ -223,7 +229,8 @@ def check_job_selector(meta: Json, spec: Json, path: Path, problems: FieldErrors
             "remove the selector: the server makes one",
         )
     for key in _NAME_LABELS:
-        value, name = labels.get(key), meta.get("name")
+        value = labels.get(key)
+        name = meta.get("name")
         if type(value) is str and (value != name) and (type(name) is str or name is None):
             why = f"must be the Job's name, {quote_value(name)}" if name else "must be the Job's name, not known yet"
             problems.invalid((*labels_path, key), value, why, "remove the label", key_path((*labels_path, key)))
@@ -273,7 +280,9 @@ def check_failure_policy(spec: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_rule(rule: Json, path: Path, spec: Json, known_containers: set[str], problems: FieldErrors) -> None:
-    action, codes, conditions = rule.get("action"), rule.get("onExitCodes"), rule.get("onPodConditions")
+    action = rule.get("action")
+    codes = rule.get("onExitCodes")
+    conditions = rule.get("onPodConditions")
     problems.check_required_choice((*path, "action"), action, _ACTIONS, f"valid values: {', '.join(_ACTIONS)}")
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
         problems.invalid((*path, "action"), action, "requires the backoffLimitPerIndex to be set")
@@ -290,7 +299,9 @@ def _check_rule(rule: Json, path: Path, spec: Json, known_containers: set[str], 
 
 
 def _check_codes(codes: Json, path: Path, known_containers: set[str], problems: FieldErrors) -> None:
-    operator, name, values = codes.get("operator"), codes.get("containerName"), codes.get("values")
+    operator = codes.get("operator")
+    name = codes.get("containerName")
+    values = codes.get("values")
     problems.check_required_choice((*path, "operator"), operator, ("In", "NotIn"), 'valid values: "In", "NotIn"')
     if type(name) is str and name not in known_containers:
         problems.invalid((*path, "containerName"), name, "must be one of the container or initContainer names")
@@ -317,7 +328,8 @@ def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, problems:
 
 
 def _check_condition(condition: Json, path: Path, problems: FieldErrors) -> None:
-    kind, status = condition.get("type") or "", condition.get("status")
+    kind = condition.get("type") or ""
+    status = condition.get("status")
     problems.check_text((*path, "type"), kind, why_not_key)
     if not is_empty(status):
         problems.check_choice((*path, "status"), status, ("False", "True", "Unknown"))
@@ -325,7 +337,8 @@ def _check_condition(condition: Json, path: Path, problems: FieldErrors) -> None
 
 def check_success_policy(spec: Json, path: Path, problems: FieldErrors) -> None:
     """Check `successPolicy` of a Job's spec."""
-    policy, policy_path = spec.get("successPolicy"), (*path, "successPolicy")
+    policy = spec.get("successPolicy")
+    policy_path = (*path, "successPolicy")
     if type(policy) is not dict:
         return
     if spec.get("completionMode") != "Indexed":
@@ -344,7 +357,8 @@ def check_success_policy(spec: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_success_rule(rule: Json, path: Path, completions: int | None, problems: FieldErrors) -> None:
-    count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
+    count = rule.get("succeededCount")
+    indexes = rule.get("succeededIndexes")
     if count is None and indexes is None:
         problems.required(path, "at least one of succeededCount or succeededIndexes must be specified")
     listed = None
@@ -374,7 +388,8 @@ def count_indexes(text: str, completions: int | None) -> tuple[int | None, str |
 
     Returns None and the reason if the list is invalid.
     """
-    total, last = 0, -1
+    total = 0
+    last = -1
     if not text:
         return 0, None
     for part in text.split(","):
@@ -446,7 +461,8 @@ def _lost_label(update: Update) -> Iterator[Problem]:
     before, after = (nested_map(manifest, *path) for manifest in (update.old, update.new))
     name = before.get(_NAME_LABEL)
     if nested_map(update.old, "spec").get("manualSelector") is not True and name and after.get(_NAME_LABEL) != name:
-        text, help = f"Required value: must be '{name}'", "keep `labels`, and remove its entries one by one"
+        text = f"Required value: must be '{name}'"
+        help = "keep `labels`, and remove its entries one by one"
         yield problem_at("required-value", path, text, help, field=field_path((*path, _NAME_LABEL)))
 
 
@@ -463,7 +479,8 @@ def _template_changes(update: Update) -> Iterator[tuple[str, ...]]:
 
 def _mutable_template_paths(update: Update) -> list[tuple[str, ...]]:
     """Return the paths inside the template that may change."""
-    spec, status = nested_map(update.old, "spec"), nested_map(update.old, "status")
+    spec = nested_map(update.old, "spec")
+    status = nested_map(update.old, "status")
     if spec.get("suspend") is not True or not _has_no_pods(status, update.versions.kubernetes):
         return []
     server = ApiServer(update.versions.kubernetes, gates=update.versions.gates_of("kubernetes"))
@@ -495,7 +512,8 @@ def _matches_prefix(path: tuple[str, ...], steps: tuple[str, ...]) -> bool:
 def _completions_changes(update: Update) -> Iterator[Problem]:
     if not update.under("spec", "completions"):
         return
-    spec, completions_path = nested_map(update.new, "spec"), ("spec", "completions")
+    spec = nested_map(update.new, "spec")
+    completions_path = ("spec", "completions")
     completions: Any = spec.get("completions")
     if spec.get("completionMode") != "Indexed":
         yield immutable(completions_path, completions)

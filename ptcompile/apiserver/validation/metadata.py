@@ -72,7 +72,8 @@ def check_metadata(meta: Any, path: Path, problems: FieldErrors, name_rule: Text
 
 
 def _check_name(meta: Json, path: Path, problems: FieldErrors, name_rule: TextRule) -> None:
-    name, prefix = meta.get("name"), meta.get("generateName")
+    name = meta.get("name")
+    prefix = meta.get("generateName")
     if type(prefix) is str and prefix and (why := name_rule(mask_dash(prefix)) or name_rule(generated_name(prefix))):
         help = "use a prefix that makes a valid name when five random characters are appended"
         problems.invalid((*path, "generateName"), prefix, why, help)
@@ -208,7 +209,8 @@ def check_selector(selector: Any, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_requirement(requirement: Json, path: Path, problems: FieldErrors) -> None:
-    operator, values = requirement.get("operator"), requirement.get("values") or []
+    operator = requirement.get("operator")
+    values = requirement.get("values") or []
     if operator in _WITH_VALUES:
         if not values:
             problems.required((*path, "values"), "must be specified when `operator` is 'In' or 'NotIn'", "list values")
@@ -252,7 +254,8 @@ _DELETION_HELP = "remove it: the server writes it when the object is deleted"
 
 def metadata_update(old: Json, new: Json) -> Iterator[Problem]:
     """Yield a problem for each forbidden change of metadata; labels and annotations may change."""
-    before, after = _as_mapping(old.get("metadata")), _as_mapping(new.get("metadata"))
+    before = _as_mapping(old.get("metadata"))
+    after = _as_mapping(new.get("metadata"))
     for key in ("deletionTimestamp", "deletionGracePeriodSeconds"):
         value = after.get(key)
         if value is not None and value != before.get(key):

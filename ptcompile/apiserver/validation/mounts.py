@@ -39,10 +39,12 @@ def _check_volume_name(name: Any, path: Path, scope: PodContext) -> None:
 
 def check_mounts(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `volumeMounts` of a container."""
-    problems, seen = scope.problems, set[str]()
+    problems = scope.problems
+    seen = set[str]()
     devices = [d for _, d in indexed_mappings(container["volumeDevices"])] if container.get("volumeDevices") else ()
     for index, mount in indexed_mappings(value):
-        name, mount_path = mount.get("name"), mount.get("mountPath")
+        name = mount.get("name")
+        mount_path = mount.get("mountPath")
         if type(name) is not str or not name or name not in (scope.volumes or ()):
             _check_volume_name(name, (*path, index, "name"), scope)
         if type(mount_path) is str and mount_path:
@@ -79,7 +81,8 @@ def _check_bind_options(mount: Json, path: Path, scope: PodContext) -> None:
 
 
 def _check_options(mount: Json, path: Path, list_path: Path, container: Json, problems: FieldErrors) -> None:
-    sub_path, expression = mount.get("subPath"), mount.get("subPathExpr")
+    sub_path = mount.get("subPath")
+    expression = mount.get("subPathExpr")
     if type(sub_path) is str and sub_path and (why := why_not_relative(sub_path)):
         problems.invalid((*path, "subPath"), sub_path, why, field=field_path((*list_path, "subPath")))
     if type(expression) is str and expression:
@@ -98,7 +101,8 @@ def _check_propagation(mount: Json, path: Path, list_path: Path, container: Json
     mode = mount.get("mountPropagation")
     if type(mode) is not str:
         return
-    mount_propagation_path, field = (*path, "mountPropagation"), field_path((*list_path, "mountPropagation"))
+    mount_propagation_path = (*path, "mountPropagation")
+    field = field_path((*list_path, "mountPropagation"))
     if mode not in _PROPAGATION_MODES:
         problems.unsupported(mount_propagation_path, mode, _PROPAGATION_MODES, field=field)
     elif mode == "Bidirectional" and nested_map(container, "securityContext").get("privileged") is not True:
@@ -118,10 +122,13 @@ def _check_recursive(mount: Json, mode: str, path: Path, problems: FieldErrors, 
 
 def check_devices(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `volumeDevices` of a container."""
-    problems, names_seen, paths_seen = scope.problems, set[str](), set[str]()
+    problems = scope.problems
+    names_seen = set[str]()
+    paths_seen = set[str]()
     for index, device in indexed_mappings(value):
         device_path = (*path, index)
-        name, device_file = device.get("name"), device.get("devicePath")
+        name = device.get("name")
+        device_file = device.get("devicePath")
         _check_volume_name(name, (*device_path, "name"), scope)
         if type(name) is str and name:
             if name in names_seen:

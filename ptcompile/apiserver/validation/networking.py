@@ -38,8 +38,11 @@ _CONTROLLER_MAX = 250
 
 def check_ingress(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check an Ingress, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
-    backend, rules, name = spec.get("defaultBackend"), spec.get("rules"), spec.get("ingressClassName")
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
+    backend = spec.get("defaultBackend")
+    rules = spec.get("rules")
+    name = spec.get("ingressClassName")
     if backend is None and not rules:
         problems.invalid(path, spec, "either `defaultBackend` or `rules` must be specified", "add a rule")
     if type(backend) is dict:
@@ -89,7 +92,8 @@ def _check_rule(rule: Json, path: Path, context: ApiServer, problems: FieldError
 
 
 def _check_path(http_path: Json, path: Path, problems: FieldErrors) -> None:
-    kind, text = http_path.get("pathType"), http_path.get("path") or ""
+    kind = http_path.get("pathType")
+    text = http_path.get("path") or ""
     if kind is None:
         problems.required((*path, "pathType"), "pathType must be specified", "use Prefix, or Exact")
         return
@@ -109,7 +113,8 @@ def _check_path(http_path: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_backend(backend: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    service, resource = backend.get("service"), backend.get("resource")
+    service = backend.get("service")
+    resource = backend.get("resource")
     if service is not None and resource is not None:
         problems.invalid(path, "", "cannot set both resource and service backends", "keep one of the two")
     elif type(resource) is dict:
@@ -123,7 +128,8 @@ def _check_backend(backend: Json, path: Path, context: ApiServer, problems: Fiel
 
 
 def _check_port(port: Json, path: Path, problems: FieldErrors) -> None:
-    name, number = port.get("name"), port.get("number")
+    name = port.get("name")
+    number = port.get("number")
     if name and number:
         problems.invalid(path, "", "cannot set both port name & port number", "keep one of the two")
     elif type(name) is str and name:
@@ -142,7 +148,8 @@ def _check_object(reference: Json, path: Path, problems: FieldErrors) -> None:
 def check_ingress_class(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check an IngressClass, except its metadata."""
     spec = nested_map(manifest, "spec")
-    controller, parameters = spec.get("controller") or "", spec.get("parameters")
+    controller = spec.get("controller") or ""
+    parameters = spec.get("parameters")
     controller_path = ("spec", "controller")
     if type(controller) is str and len(controller) > _CONTROLLER_MAX:
         problems.too_long(controller_path, _CONTROLLER_MAX)
@@ -151,7 +158,8 @@ def check_ingress_class(manifest: Json, context: ApiServer, problems: FieldError
         return
     path = ("spec", "parameters")
     _check_object(parameters, path, problems)
-    scope, namespace = parameters.get("scope", "Cluster"), parameters.get("namespace")
+    scope = parameters.get("scope", "Cluster")
+    namespace = parameters.get("namespace")
     problems.check_choice((*path, "scope"), scope, ("Cluster", "Namespace"))
     if scope == "Namespace":
         if not namespace:
@@ -178,7 +186,8 @@ def check_ip_address(manifest: Json, context: ApiServer, problems: FieldErrors) 
 
 def check_service_cidr(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ServiceCIDR, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec", "cidrs")
+    spec = nested_map(manifest, "spec")
+    path = ("spec", "cidrs")
     value = spec.get("cidrs")
     if value is None or value == []:
         problems.required(path, "at least one CIDR required", "add a range, such as 10.0.0.0/16")
@@ -231,7 +240,8 @@ _TYPES = ("Egress", "Ingress")
 
 def check_network_policy(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a NetworkPolicy, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     check_selector(spec.get("podSelector"), (*path, "podSelector"), problems)
     for side, peers in (("ingress", "from"), ("egress", "to")):
         for index, rule in indexed_mappings(spec.get(side)):
@@ -251,7 +261,8 @@ def check_network_policy(manifest: Any, context: ApiServer, problems: FieldError
 
 
 def _check_policy_port(port: Json, path: Path, problems: FieldErrors) -> None:
-    number, end = port.get("port"), port.get("endPort")
+    number = port.get("port")
+    end = port.get("endPort")
     if port.get("protocol") is not None:
         problems.check_choice((*path, "protocol"), port["protocol"], PROTOCOLS)
     if number is not None:

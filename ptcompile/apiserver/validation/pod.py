@@ -124,7 +124,8 @@ def check_os(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.os`, and the fields that the other operating system does not have."""
     if type(value) is not dict:
         return
-    name, problems = value.get("name"), scope.problems
+    name = value.get("name")
+    problems = scope.problems
     if is_empty(name):
         problems.required((*path, "name"), "cannot be empty", "set it to linux, or remove `os`")
     elif name == "windows":
@@ -274,9 +275,11 @@ def _check_ephemeral(value: Any, path: Path, scope: PodContext) -> None:
 
 
 def _check_resource_claims(value: Any, path: Path, scope: PodContext) -> None:
-    problems, seen = scope.problems, set[str]()
+    problems = scope.problems
+    seen = set[str]()
     for index, claim in indexed_mappings(value):
-        name, claim_path = claim.get("name"), (*path, index)
+        name = claim.get("name")
+        claim_path = (*path, index)
         if is_empty(name):
             problems.required((*claim_path, "name"))
         elif type(name) is str:
@@ -354,7 +357,8 @@ _CHANGE_IS_FORBIDDEN = (
 
 def pod_update(update: Update) -> Iterator[Problem]:
     """Yield a problem for the first change that a Pod does not allow."""
-    old, new = nested_map(update.old, "spec"), nested_map(update.new, "spec")
+    old = nested_map(update.old, "spec")
+    new = nested_map(update.new, "spec")
     for key in ("containers", "initContainers"):
         if _item_names(old.get(key)) != _item_names(new.get(key)):
             yield forbidden_change(("spec", key), "pod updates may not add or remove containers", _RECREATE_HELP)
@@ -380,14 +384,16 @@ def _may_change(path: tuple[str, ...], old: Json, new: Json, gated: bool) -> boo
     if field in ("containers", "initContainers"):
         return path[3:] == ("image",)
     if field == "activeDeadlineSeconds":
-        before, after = old.get(field), new.get(field)
+        before = old.get(field)
+        after = new.get(field)
         return isinstance(after, int) and (before is None or (isinstance(before, int) and after <= before))
     if field == "tolerations":
         return _keeps_tolerations(_as_list(old.get(field)), _as_list(new.get(field)))
     if field == "schedulingGates":
         return True
     if field == "nodeSelector":
-        before, after = nested_map(old, field), nested_map(new, field)
+        before = nested_map(old, field)
+        after = nested_map(new, field)
         return gated and all(after.get(key) == value for key, value in before.items())
     if field == "affinity":
         return gated and path[2:3] == ("nodeAffinity",) and _narrows_node_affinity(old, new)

@@ -50,7 +50,8 @@ def check_workload(manifest: Json, context: ApiServer, problems: FieldErrors) ->
     spec = nested_map(manifest, "spec")
     is_first = manifest.get("apiVersion") == "scheduling.k8s.io/v1alpha1"
     field = "podGroups" if is_first else "podGroupTemplates"
-    items, path = spec.get(field), ("spec", field)
+    items = spec.get(field)
+    path = ("spec", field)
     if not items and not spec.get("compositePodGroupTemplates"):
         problems.required(path, "must have at least one item")
     problems.check_length(path, items, _TEMPLATES_MAX)
@@ -138,7 +139,9 @@ def check_eviction_responders(value: Any, path: Path, scope: PodContext) -> None
         problems.forbidden(path, "may not be set together with schedulingGroup", "remove one of the two")
     seen: set[str] = set()
     for index, responder in indexed_mappings(value):
-        name, priority, responder_path = responder.get("name"), responder.get("priority"), (*path, index)
+        name = responder.get("name")
+        priority = responder.get("priority")
+        responder_path = (*path, index)
         if is_empty(name):
             problems.required((*responder_path, "name"))
         elif type(name) is str:

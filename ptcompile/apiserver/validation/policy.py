@@ -146,7 +146,8 @@ def _check_order(resource: str, amounts: dict[str, _Quantities], path: Path, pro
             amount_path = (*path, field, resource)
             why = message.format(limits[low], limits[high])
             problems.invalid(amount_path, str(limits[field]), why, field=key_path(amount_path))
-    ratio, ratio_path = limits.get("maxLimitRequestRatio"), (*path, "maxLimitRequestRatio", resource)
+    ratio = limits.get("maxLimitRequestRatio")
+    ratio_path = (*path, "maxLimitRequestRatio", resource)
     if ratio is not None and ratio.nano < NANO:
         problems.invalid(ratio_path, str(ratio), f"ratio {ratio} is less than 1", field=key_path(ratio_path))
     elif ratio is not None and _is_impossible_ratio(ratio, limits):
@@ -159,7 +160,8 @@ def _check_order(resource: str, amounts: dict[str, _Quantities], path: Path, pro
         and "defaultRequest" in limits
         and limits["default"] != limits["defaultRequest"]
     ):
-        request_path, why = (*path, "defaultRequest", resource), "default value must equal to defaultRequest value"
+        request_path = (*path, "defaultRequest", resource)
+        why = "default value must equal to defaultRequest value"
         problems.invalid(request_path, str(limits["defaultRequest"]), why, field=key_path(request_path))
 
 
@@ -236,7 +238,8 @@ def _can_limit(scope: str, name: str) -> bool:
 
 
 def _check_requirement(requirement: Json, path: Path, problems: FieldErrors) -> None:
-    scope, operator = requirement.get("scopeName"), requirement.get("operator") or ""
+    scope = requirement.get("scopeName")
+    operator = requirement.get("operator") or ""
     values = requirement.get("values")
     if type(scope) is not str or type(operator) is not str:
         return

@@ -69,7 +69,8 @@ def _check_binding(manifest: Json, kinds: tuple[str, ...], problems: FieldErrors
     from ptcompile.apiserver.validation.values import why_not_path_segment
 
     reference = nested_map(manifest, "roleRef")
-    group, name = reference.get("apiGroup"), reference.get("name")
+    group = reference.get("apiGroup")
+    name = reference.get("name")
     if group:
         problems.check_choice(("roleRef", "apiGroup"), group, (_RBAC_GROUP,))
     kind = reference.get("kind")
@@ -80,7 +81,9 @@ def _check_binding(manifest: Json, kinds: tuple[str, ...], problems: FieldErrors
 
 
 def _check_subject(subject: Json, path: Path, problems: FieldErrors, namespaced: bool) -> None:
-    kind, name, group = subject.get("kind") or "", subject.get("name"), subject.get("apiGroup")
+    kind = subject.get("kind") or ""
+    name = subject.get("name")
+    group = subject.get("apiGroup")
     if name is None or name == "":
         problems.required((*path, "name"))
     if type(kind) is not str:

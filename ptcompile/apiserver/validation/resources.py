@@ -159,9 +159,11 @@ def _check_huge_pages(
 
 
 def _check_claims(claims: Any, path: Path, scope: PodContext) -> None:
-    problems, seen = scope.problems, set[tuple[str, str]]()
+    problems = scope.problems
+    seen = set[tuple[str, str]]()
     for index, claim in indexed_mappings(claims):
-        name, request = claim.get("name"), claim.get("request") or ""
+        name = claim.get("name")
+        request = claim.get("request") or ""
         claim_path = (*path, index)
         if is_empty(name):
             problems.required(claim_path, help="name an entry of the pod's resourceClaims")
@@ -220,7 +222,8 @@ def _check_sums(pod: Json, path: Path, scope: PodContext) -> None:
     _check_huge_sums(pod, path, scope)
     for index, container in indexed_mappings(scope.spec.get("containers")):
         for name, text in nested_map(container, "resources", "limits").items():
-            limit, cap = parse(text), parse(pod["limits"].get(name))
+            limit = parse(text)
+            cap = parse(pod["limits"].get(name))
             if limit is not None and cap is not None and limit > cap:
                 amount_path = ("spec", "containers", index, "resources", "limits", name)
                 field = f"{field_path(path)}.containers[{index}][{name}].limits"

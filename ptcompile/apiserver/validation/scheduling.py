@@ -76,7 +76,9 @@ def _check_node_term(term: Json, path: Path, problems: FieldErrors, *, strict: b
 
 
 def _check_expression(requirement: Json, path: Path, problems: FieldErrors) -> None:
-    operator, values, values_path = requirement.get("operator"), requirement.get("values") or [], (*path, "values")
+    operator = requirement.get("operator")
+    values = requirement.get("values") or []
+    values_path = (*path, "values")
     if operator in ("In", "NotIn"):
         if not values:
             problems.required(values_path, "must be specified when `operator` is 'In' or 'NotIn'", "list values")
@@ -92,7 +94,9 @@ def _check_expression(requirement: Json, path: Path, problems: FieldErrors) -> N
 
 
 def _check_field(requirement: Json, path: Path, problems: FieldErrors) -> None:
-    key, operator, values = requirement.get("key"), requirement.get("operator"), requirement.get("values") or []
+    key = requirement.get("key")
+    operator = requirement.get("operator")
+    values = requirement.get("values") or []
     if operator in ("In", "NotIn"):
         if type(values) is list and len(values) != 1:
             why_single = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
@@ -167,7 +171,8 @@ def check_tolerations(value: Any, path: Path, scope: PodContext) -> None:
 
 def check_toleration(toleration: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
     """Check one toleration (Kubernetes 1.36 `ValidateTolerations`). The operators Lt and Gt need an alpha gate."""
-    key, operator = toleration.get("key"), toleration.get("operator") or ""
+    key = toleration.get("key")
+    operator = toleration.get("operator") or ""
     operator_path = (*path, "operator")
     if is_empty(key):
         if type(operator) is str and operator != "Exists":
@@ -220,7 +225,9 @@ def check_spread(value: Any, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     seen: set[tuple[str, str]] = set()
     for index, item in indexed_mappings(value):
-        item_path, key, when = (*path, index), item.get("topologyKey"), item.get("whenUnsatisfiable")
+        item_path = (*path, index)
+        key = item.get("topologyKey")
+        when = item.get("whenUnsatisfiable")
         skew = item.get("maxSkew") or 0
         if type(skew) is int and skew <= 0:
             problems.invalid((*item_path, "maxSkew"), skew, "must be greater than zero", "use 1 or more")
@@ -236,7 +243,9 @@ def check_spread(value: Any, path: Path, scope: PodContext) -> None:
 
 
 def _check_spread_options(item: Json, path: Path, scope: PodContext) -> None:
-    problems, domains, when = scope.problems, item.get("minDomains"), item.get("whenUnsatisfiable")
+    problems = scope.problems
+    domains = item.get("minDomains")
+    when = item.get("whenUnsatisfiable")
     if type(domains) is int:
         if domains <= 0:
             problems.invalid((*path, "minDomains"), domains, "must be greater than zero", "use 1 or more")
@@ -262,9 +271,11 @@ def _check_spread_options(item: Json, path: Path, scope: PodContext) -> None:
 
 def check_scheduling_gates(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.schedulingGates`."""
-    problems, seen = scope.problems, set[str]()
+    problems = scope.problems
+    seen = set[str]()
     for index, gate in indexed_mappings(value):
-        name, gate_path = gate.get("name") or "", (*path, index)
+        name = gate.get("name") or ""
+        gate_path = (*path, index)
         if type(name) is not str:
             continue
         problems.check_text(gate_path, name, why_not_key)

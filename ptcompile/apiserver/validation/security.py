@@ -76,7 +76,8 @@ def _check_profiles(value: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_profile(profile: Json, path: Path, problems: FieldErrors) -> None:
-    kind, local = profile.get("type"), profile.get("localhostProfile")
+    kind = profile.get("type")
+    local = profile.get("localhostProfile")
     if is_empty(kind):
         problems.required((*path, "type"), f"type is required when {path[-1]} is set")
         return
@@ -117,9 +118,11 @@ def _check_windows(options: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_sysctls(sysctls: Any, path: Path, scope: PodContext) -> None:
-    problems, seen = scope.problems, set[str]()
+    problems = scope.problems
+    seen = set[str]()
     for index, item in indexed_mappings(sysctls):
-        name, name_path = item.get("name"), (*path, index, "name")
+        name = item.get("name")
+        name_path = (*path, index, "name")
         if is_empty(name):
             problems.required(name_path)
         elif type(name) is str:

@@ -46,7 +46,8 @@ _FAMILIES = ("IPv4", "IPv6")
 
 def check_service(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Service, except its metadata."""
-    spec, path = manifest.get("spec"), ("spec",)
+    spec = manifest.get("spec")
+    path = ("spec",)
     spec = {} if spec is None else spec
     if type(spec) is not dict:
         return
@@ -70,7 +71,8 @@ def _is_headless(spec: Json) -> bool:
 
 
 def _check_ports(spec: Json, path: Path, kind: str, headless: bool, problems: FieldErrors) -> None:
-    ports, ports_path = spec.get("ports"), (*path, "ports")
+    ports = spec.get("ports")
+    ports_path = (*path, "ports")
     if ports is None or ports == []:
         if not headless and kind != "ExternalName":
             problems.required(ports_path, help="list the ports, or set clusterIP: None")
@@ -83,7 +85,9 @@ def _check_ports(spec: Json, path: Path, kind: str, headless: bool, problems: Fi
         port_path = (*ports_path, index)
         _check_port_name(port.get("name"), port_path, len(entries) > 1, seen_names, problems)
         _check_port(port, port_path, kind, problems)
-        number, protocol, node = port.get("port"), port.get("protocol") or "TCP", port.get("nodePort")
+        number = port.get("port")
+        protocol = port.get("protocol") or "TCP"
+        node = port.get("nodePort")
         if type(number) is int and type(protocol) is str:
             if (number, protocol) in seen_ports:
                 problems.duplicate(port_path, f"{protocol}/{number}", "keep one of the two")
@@ -107,7 +111,9 @@ def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], proble
 
 
 def _check_port(port: Json, path: Path, kind: str, problems: FieldErrors) -> None:
-    number, target, node = port.get("port"), port.get("targetPort"), port.get("nodePort")
+    number = port.get("port")
+    target = port.get("targetPort")
+    node = port.get("nodePort")
     check_port_number(problems, (*path, "port"), 0 if number is None else number)
     if port.get("protocol"):
         problems.check_choice((*path, "protocol"), port["protocol"], PROTOCOLS)
@@ -125,7 +131,8 @@ def _check_port(port: Json, path: Path, kind: str, problems: FieldErrors) -> Non
 
 def _check_families(spec: Json, path: Path, kind: str, headless: bool, problems: FieldErrors) -> None:
     """Check `ipFamilies`: each family at most once, and two only with a dual-stack policy."""
-    families, ip_families_path = spec.get("ipFamilies"), (*path, "ipFamilies")
+    families = spec.get("ipFamilies")
+    ip_families_path = (*path, "ipFamilies")
     if type(families) is not list or kind == "ExternalName":
         return
     family_names = ["" if family is None else family for family in families]
@@ -145,7 +152,8 @@ def _check_families(spec: Json, path: Path, kind: str, headless: bool, problems:
 def _check_addresses(
     spec: Json, path: Path, kind: str, headless: bool, context: ApiServer, problems: FieldErrors
 ) -> None:
-    cluster_ip, cluster_ips = spec.get("clusterIP"), spec.get("clusterIPs")
+    cluster_ip = spec.get("clusterIP")
+    cluster_ips = spec.get("clusterIPs")
     key = "clusterIP" if cluster_ip else "clusterIPs"
     if headless and kind in _EXTERNAL_TYPES:
         why = f"may not be set to 'None' for {kind} services"
@@ -171,7 +179,8 @@ def _check_external_name(spec: Json, path: Path, problems: FieldErrors) -> None:
     for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
         if spec.get(name):
             problems.forbidden((*path, name), "may not be set for ExternalName services")
-    value, external_name_path = spec.get("externalName"), (*path, "externalName")
+    value = spec.get("externalName")
+    external_name_path = (*path, "externalName")
     if is_empty(value):
         problems.required(external_name_path)
     elif type(value) is str and (why := names.why_not_dns_subdomain(value.removesuffix("."))):
@@ -179,7 +188,8 @@ def _check_external_name(spec: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_affinity(spec: Json, path: Path, problems: FieldErrors) -> None:
-    config, config_path = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
+    config = spec.get("sessionAffinityConfig")
+    config_path = (*path, "sessionAffinityConfig")
     if spec.get("sessionAffinity") != "ClientIP":  # the server drops the configuration
         return
     client = as_mapping(as_mapping(config).get("clientIP"))
@@ -243,7 +253,9 @@ def _check_endpoint(address: Json, path: Path, context: ApiServer, problems: Fie
 
 
 def _check_subset_port(port: Json, needs_name: bool, path: Path, problems: FieldErrors) -> None:
-    name, number, protocol = port.get("name"), port.get("port"), port.get("protocol") or "TCP"
+    name = port.get("name")
+    number = port.get("port")
+    protocol = port.get("protocol") or "TCP"
     if needs_name and is_empty(name):
         problems.required((*path, "name"), help="name each port if there are several")
     else:
@@ -261,7 +273,8 @@ def service_update(update: Update) -> Iterator[Problem]:
     yield from _load_balancer_update(old, new)
     if "ExternalName" in (old.get("type"), new.get("type")):
         return
-    before, after = _first_cluster_ip(old), _first_cluster_ip(new)
+    before = _first_cluster_ip(old)
+    after = _first_cluster_ip(new)
     if before == after or after is None or (before is None and after != "None"):
         return
     help = "delete the Service and apply again: a Service keeps its address"

@@ -55,7 +55,8 @@ _SECRET_REFERENCES = (
 
 def check_persistent_volume(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a PersistentVolume, except its metadata."""
-    spec, path = nested_map(manifest, "spec"), ("spec",)
+    spec = nested_map(manifest, "spec")
+    path = ("spec",)
     check_access(spec.get("accessModes"), (*path, "accessModes"), problems)
     _check_capacity(spec.get("capacity"), (*path, "capacity"), problems)
     _check_source(spec, path, PodContext({}, context, False, None, None, problems))
@@ -108,7 +109,8 @@ def check_inline_volume(spec: Json, path: Path, context: ApiServer, problems: Fi
 
 
 def _check_classes(spec: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    storage, attributes = spec.get("storageClassName"), spec.get("volumeAttributesClassName")
+    storage = spec.get("storageClassName")
+    attributes = spec.get("volumeAttributesClassName")
     problems.check_optional_text((*path, "storageClassName"), storage, names.why_not_dns_subdomain)
     if type(attributes) is not str or not context.has_gate("VolumeAttributesClass", 34):
         return
@@ -143,7 +145,8 @@ def _check_source(spec: Json, path: Path, scope: PodContext) -> None:
     if not set_sources:
         scope.problems.required(path, "must specify a volume type", "add a source, such as nfs")
     elif type(spec[set_sources[0]]) is dict:
-        source, source_path = spec[set_sources[0]], (*path, set_sources[0])
+        source = spec[set_sources[0]]
+        source_path = (*path, set_sources[0])
         if set_sources[0] == "csi":
             _check_csi(source, source_path, scope)
         elif set_sources[0] == "local":
@@ -239,9 +242,11 @@ def _check_parameters(parameters: Any, path: Path, problems: FieldErrors) -> Non
 def _check_topologies(terms: Any, path: Path, problems: FieldErrors) -> None:
     seen: list[dict[Any, Any]] = [{}]  # the server reports a term without expressions as a duplicate
     for index, term in indexed_mappings(terms):
-        expressions_path, values_by_key = (*path, index, "matchLabelExpressions"), {}
+        expressions_path = (*path, index, "matchLabelExpressions")
+        values_by_key = {}
         for expression_index, expression in indexed_mappings(term.get("matchLabelExpressions")):
-            key, values = expression.get("key"), expression.get("values")
+            key = expression.get("key")
+            values = expression.get("values")
             text = "" if key is None else key
             problems.check_text((*expressions_path, expression_index, "key"), text, why_not_key)
             if not values:

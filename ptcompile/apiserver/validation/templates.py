@@ -40,7 +40,8 @@ def check_template(
     if type(template) is not dict or is_equal(template, clean, exact=context.exact):
         return clean
     start = len(problems)
-    meta, spec = template.get("metadata"), template.get("spec")
+    meta = template.get("metadata")
+    spec = template.get("spec")
     metadata_path = (*path, "metadata")
     check_template_metadata(meta, metadata_path, problems, metadata_path)
     check_pod_annotations(meta, spec, metadata_path, problems)

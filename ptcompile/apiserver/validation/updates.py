@@ -84,7 +84,8 @@ def _null_paths(value: Any, path: Path) -> Iterator[Path]:
 def custom_update(kind: tuple[str, str], update: Update, definitions: Definitions | None) -> Iterator[Problem]:
     """Yield the problems that a kind's CRD reports for an update."""
     if kind in CUSTOM:
-        schema, document = load(CUSTOM[kind]), CUSTOM[kind]
+        schema = load(CUSTOM[kind])
+        document = CUSTOM[kind]
         old, new = (with_schema_defaults(schema, document, manifest) for manifest in (update.old, update.new))
         for path, why in kind_named(kind).immutable_fields():
             for changed_path, before, after in _value_pairs(old, new, path.split("."), ()):
@@ -242,17 +243,16 @@ def custom_definition_update(update: Update) -> Iterator[Problem]:
     A definition becomes established within a second, so its scope and kind count as fixed too.
     """
     for path in (("spec", "scope"), ("spec", "names", "kind"), ("spec", "group"), ("spec", "names", "plural")):
-        before, after = get(update.old, path), get(update.new, path)
+        before = get(update.old, path)
+        after = get(update.new, path)
         if before is not None and after is not None and before != after:
             yield immutable(path, after)
     served = [version.get("name") for _, version in indexed_mappings(get(update.new, ("spec", "versions")))]
     for index, name in enumerate(_stored_versions(update.old)):
         if name not in served:
             help = f"keep version {name} until its objects are migrated and status.storedVersions no longer lists it"
-            text, field = (
-                f"Invalid value: {quote_value(name)}: must appear in spec.versions",
-                f"status.storedVersions[{index}]",
-            )
+            text = f"Invalid value: {quote_value(name)}: must appear in spec.versions"
+            field = f"status.storedVersions[{index}]"
             yield problem_at("invalid-value", ("spec", "versions"), text, help, field=field)
 
 

@@ -64,7 +64,8 @@ def check_port_reference(problems: FieldErrors, path: Path, value: Any) -> None:
 
 def check_ports(value: Any, path: Path, container: Json, scope: PodContext) -> None:
     """Check `ports` of a container."""
-    problems, seen = scope.problems, set[str]()
+    problems = scope.problems
+    seen = set[str]()
     host_network = scope.spec.get("hostNetwork") is True
     for index, port in indexed_mappings(value):
         port_path = (*path, index)
@@ -75,7 +76,8 @@ def check_ports(value: Any, path: Path, container: Json, scope: PodContext) -> N
             elif name in seen:
                 problems.duplicate((*port_path, "name"), name)
             seen.add(name)
-        number, host = port.get("containerPort"), port.get("hostPort")
+        number = port.get("containerPort")
+        host = port.get("hostPort")
         if number is None or (type(number) is int and number == 0):
             problems.required((*port_path, "containerPort"))
         else:

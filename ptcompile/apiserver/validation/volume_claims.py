@@ -76,7 +76,8 @@ def _check_size(resources: Json, path: Path, problems: FieldErrors) -> None:
     requests = resources.get("requests")
     if requests is not None and type(requests) is not dict:
         return
-    text, field = as_mapping(requests).get("storage"), f"{field_path(path)}[storage]"
+    text = as_mapping(requests).get("storage")
+    field = f"{field_path(path)}[storage]"
     storage_path = (*path, "requests", "storage")
     size = parse(text)
     if text is None:
@@ -86,7 +87,8 @@ def _check_size(resources: Json, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_source(source: Json, path: Path, problems: FieldErrors) -> None:
-    group, kind = source.get("apiGroup"), source.get("kind")
+    group = source.get("apiGroup")
+    kind = source.get("kind")
     problems.check_required(source, path, "name", "kind")
     if is_empty(group) and type(kind) is str and kind and kind != "PersistentVolumeClaim":
         problems.invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")

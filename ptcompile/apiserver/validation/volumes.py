@@ -32,7 +32,9 @@ _is_naa = Pattern(r"naa\.[A-Fa-f0-9]{32}").fullmatch
 
 def check_csi(source: Json, path: Path, scope: PodContext) -> None:
     """Check `csi`: an inline volume of a driver (Kubernetes 1.36 `validateCSIVolumeSource`)."""
-    problems, driver, secret = scope.problems, source.get("driver"), source.get("nodePublishSecretRef")
+    problems = scope.problems
+    driver = source.get("driver")
+    secret = source.get("nodePublishSecretRef")
     check_driver_name(driver, (*path, "driver"), problems)
     if type(secret) is dict:
         problems.check_required(secret, (*path, "nodePublishSecretRef"), "name")
@@ -40,7 +42,10 @@ def check_csi(source: Json, path: Path, scope: PodContext) -> None:
 
 def check_fc(source: Json, path: Path, scope: PodContext) -> None:
     """Check `fc`: a Fibre Channel disk, named by targetWWNs and lun or by wwids."""
-    problems, targets, ids, lun = scope.problems, source.get("targetWWNs"), source.get("wwids"), source.get("lun")
+    problems = scope.problems
+    targets = source.get("targetWWNs")
+    ids = source.get("wwids")
+    lun = source.get("lun")
     if not targets and not ids:
         problems.required((*path, "targetWWNs"), "must specify either targetWWNs or wwids, but not both")
     elif targets and ids:
@@ -53,7 +58,8 @@ def check_fc(source: Json, path: Path, scope: PodContext) -> None:
 
 def check_flocker(source: Json, path: Path, scope: PodContext) -> None:
     """Check `flocker`: a data set, given by name or by UUID."""
-    name, uuid = source.get("datasetName"), source.get("datasetUUID")
+    name = source.get("datasetName")
+    uuid = source.get("datasetUUID")
     if not name and not uuid:
         scope.problems.required(path, "one of datasetName and datasetUUID is required")
     elif name and uuid:
@@ -65,7 +71,9 @@ def check_flocker(source: Json, path: Path, scope: PodContext) -> None:
 
 def check_iscsi(source: Json, path: Path, scope: PodContext) -> None:
     """Check `iscsi`: portal, target name, logical unit and login secret."""
-    problems, target, initiator = scope.problems, source.get("iqn"), source.get("initiatorName")
+    problems = scope.problems
+    target = source.get("iqn")
+    initiator = source.get("initiatorName")
     scope.problems.check_required(source, path, "targetPortal", "iqn")
     for key, name in (("iqn", target), ("initiatorName", initiator)):
         if type(name) is str and (name or key != "iqn") and not (_is_iqn(name) or _is_eui(name) or _is_naa(name)):
@@ -126,7 +134,8 @@ def _check_downward_items(items: Any, path: Path, scope: PodContext) -> None:
     problems = scope.problems
     for index, item in indexed_mappings(items):
         item_path = (*path, index)
-        field, resource = item.get("fieldRef"), item.get("resourceFieldRef")
+        field = item.get("fieldRef")
+        resource = item.get("resourceFieldRef")
         problems.check_required_text((*item_path, "path"), item.get("path"), why_not_file)
         if field is not None and resource is not None:
             why = "fieldRef and resourceFieldRef can not be specified simultaneously"
@@ -187,7 +196,9 @@ def _project_token(source: Json, path: Path, scope: PodContext) -> None:
 
 
 def _project_bundle(source: Json, path: Path, scope: PodContext) -> None:
-    problems, name, signer = scope.problems, source.get("name"), source.get("signerName")
+    problems = scope.problems
+    name = source.get("name")
+    signer = source.get("signerName")
     if name and signer:
         problems.invalid(path, source, "only one of name and signerName may be used")
     elif name is None and signer is None:
@@ -242,9 +253,11 @@ def volumes_by_name(volumes: Any) -> Json | None:
 
 def check_volumes(value: Any, path: Path, scope: PodContext) -> None:
     """Check `spec.volumes`. A volume without a source is an emptyDir."""
-    problems, seen = scope.problems, set[str]()
+    problems = scope.problems
+    seen = set[str]()
     for index, volume in indexed_mappings(value):
-        name, volume_path = volume.get("name"), (*path, index)
+        name = volume.get("name")
+        volume_path = (*path, index)
         if type(name) is str and name:
             if why := names.why_not_dns_label(name):
                 problems.invalid((*volume_path, "name"), name, why, label_help(name))
@@ -280,7 +293,8 @@ def _check_empty_dir(source: Json, path: Path, scope: PodContext) -> None:
 
 
 def _check_host_path(source: Json, path: Path, scope: PodContext) -> None:
-    host_path, problems = source.get("path"), scope.problems
+    host_path = source.get("path")
+    problems = scope.problems
     problems.check_required_text((*path, "path"), host_path, why_not_forward)
     problems.check_choice((*path, "type"), source.get("type"), _HOST_PATH_TYPES)
 

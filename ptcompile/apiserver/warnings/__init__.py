@@ -32,7 +32,8 @@ def server_warnings(
     supply.
     """
     releases = versions or Versions()
-    server, kind = ApiServer(releases.kubernetes), kind_of(manifest)
+    server = ApiServer(releases.kubernetes)
+    kind = kind_of(manifest)
     metadata = nested_map(manifest, "metadata")
     if metadata.get("ownerReferences"):
         from ptcompile.apiserver.warnings.metadata import owner_warnings

@@ -52,7 +52,8 @@ def cidr_warnings(value: Any, path: Path, server: ApiServer, *, field: str | Non
         return
     address, _, bits = value.partition("/")
     is_clear = True
-    ip, network = _parse_ip(address), _network(value)
+    ip = _parse_ip(address)
+    network = _network(value)
     if int(ip) != int(network.network_address):
         is_clear = False
         single = f"{_canonical_ip(address)}/{128 if ':' in address else 32}"

@@ -36,7 +36,8 @@ def node_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     if spec.get("externalID"):
         text = "this field is deprecated, and is unused by Kubernetes"
         yield deprecated(("spec", "externalID"), text, "remove externalID")
-    first, ranges = spec.get("podCIDR"), spec.get("podCIDRs")
+    first = spec.get("podCIDR")
+    ranges = spec.get("podCIDRs")
     if first and (type(ranges) is not list or ranges[:1] != [first]):
         yield from cidr_warnings(first, ("spec", "podCIDR"), server, field="spec.podCIDRs[0]")
         return
@@ -66,7 +67,8 @@ def secret_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """
     if manifest.get("type") != "kubernetes.io/tls":
         return
-    certificate, key = _secret_value(manifest, "tls.crt"), _secret_value(manifest, "tls.key")
+    certificate = _secret_value(manifest, "tls.crt")
+    key = _secret_value(manifest, "tls.key")
     for name, why in (("tls.crt", _why_no_certificate(certificate)), ("tls.key", _why_no_key(key))):
         if why is not None:
             part = "stringData" if nested_map(manifest, "stringData").get(name) is not None else "data"
@@ -77,7 +79,8 @@ def secret_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
 
 def _secret_value(manifest: Json, key: str) -> str:
     """Return a value of a Secret as text; `stringData` replaces `data`."""
-    plain, encoded = nested_map(manifest, "stringData").get(key), nested_map(manifest, "data").get(key)
+    plain = nested_map(manifest, "stringData").get(key)
+    encoded = nested_map(manifest, "data").get(key)
     if type(plain) is str:
         return plain
     try:
@@ -150,7 +153,8 @@ def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
             continue
         if type(node) is not dict:
             continue
-        type_name, name = node.get("type"), node.get("format")
+        type_name = node.get("type")
+        name = node.get("format")
         if type(type_name) is str and type(name) is str and name and type_name not in ("", "integer", "number"):
             yield type_name, name, (*at, "format")
         for key in ("items", "additionalProperties", "not", "allOf", "anyOf", "oneOf"):

@@ -77,9 +77,11 @@ def finalizer_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
 def host_name_warnings(manifest: Json, use: str) -> Iterator[Problem]:
     """Yield a warning if the object's name cannot be a hostname. `use` says what the name is used in."""
     metadata = nested_map(manifest, "metadata")
-    key, name = "name", metadata.get("name")
+    key = "name"
+    name = metadata.get("name")
     if not name and type(metadata.get("generateName")) is str:
-        key, name = "generateName", f"{metadata['generateName'][:_GENERATED_BASE_MAX]}xxxxx"
+        key = "generateName"
+        name = f"{metadata['generateName'][:_GENERATED_BASE_MAX]}xxxxx"
     if type(name) is not str or not name or names.is_dns_label(name) or not names.is_dns_subdomain(name):
         return
     reasons = ["must be no more than 63 characters"] if len(name) > names.DNS_LABEL_MAX else []

@@ -92,7 +92,8 @@ def endpoints_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
 def endpoint_slice_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about an EndpointSlice."""
     if manifest.get("addressType") == "FQDN" and server.at_least(33):
-        text, help = "FQDN endpoints are deprecated", "list IP addresses, or use a Service of type ExternalName"
+        text = "FQDN endpoints are deprecated"
+        help = "list IP addresses, or use a Service of type ExternalName"
         yield deprecated(("addressType",), text, help, field="spec.addressType")
     if nested_map(manifest, "metadata", "labels").get(_MANAGED_BY) in _SLICE_CONTROLLERS:
         return

@@ -42,8 +42,10 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 def pod_warnings(template: Any, path: Path, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about a pod template, or about a Pod if the path is empty."""
-    spec, annotation_map = nested_map(template, "spec"), nested_map(template, "metadata", "annotations")
-    spec_path, annotations_path = (*path, "spec"), (*path, "metadata", "annotations")
+    spec = nested_map(template, "spec")
+    annotation_map = nested_map(template, "metadata", "annotations")
+    spec_path = (*path, "spec")
+    annotations_path = (*path, "metadata", "annotations")
     containers = _containers(spec, spec_path)
     yield from _scheduling_warnings(spec, spec_path, server)
     for key, text in _DEPRECATED_ANNOTATIONS.items():
@@ -93,7 +95,8 @@ def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[
     for label in nested_map(spec, "nodeSelector"):
         if text := deprecated_label_text(label):
             yield deprecated((*path, "nodeSelector", label), text, "use the new label")
-    affinity, affinity_path = nested_map(spec, "affinity", "nodeAffinity"), (*path, "affinity", "nodeAffinity")
+    affinity = nested_map(spec, "affinity", "nodeAffinity")
+    affinity_path = (*path, "affinity", "nodeAffinity")
     terms_path = (*affinity_path, _REQUIRED, "nodeSelectorTerms")
     for index, term in indexed_mappings(nested_map(affinity, _REQUIRED).get("nodeSelectorTerms")):
         yield from node_label_warnings(term, (*terms_path, index))
@@ -127,7 +130,8 @@ def _null_selector_warnings(term: Json, path: Path) -> Iterator[Problem]:
 
 def _pod_affinity_warnings(spec: Json, path: Path) -> Iterator[Problem]:
     for key in ("podAffinity", "podAntiAffinity"):
-        affinity, affinity_path = nested_map(spec, "affinity", key), (*path, "affinity", key)
+        affinity = nested_map(spec, "affinity", key)
+        affinity_path = (*path, "affinity", key)
         for index, term in indexed_mappings(affinity.get(_REQUIRED)):
             yield from _null_selector_warnings(term, (*affinity_path, _REQUIRED, index))
         for index, weighted in indexed_mappings(affinity.get(_PREFERRED)):
@@ -166,7 +170,8 @@ def _security_annotation_warnings(
     is_template = path != ("metadata", "annotations")
     is_windows = nested_map(spec, "os").get("name") == "windows"
     for container, _ in containers if annotation_map else ():
-        security, name = nested_map(container, "securityContext"), container.get("name")
+        security = nested_map(container, "securityContext")
+        name = container.get("name")
         key = f"{_SECCOMP_CONTAINER}{name}"
         if annotation_map.get(key) is not None and security.get("seccompProfile") is None:
             yield deprecated((*path, key), _SECCOMP_TEXT, "set the container's securityContext.seccompProfile")
@@ -196,10 +201,12 @@ def _container_warnings(container: Json, path: Path) -> Iterator[Problem]:
         yield from fractional_warnings(nested_map(container, "resources", key), amounts_path, _BYTES)
     seen: set[str] = set()
     for index, entry in indexed_mappings(container.get("env")):
-        name, value = entry.get("name"), entry.get("value")
+        name = entry.get("name")
+        value = entry.get("value")
         if type(name) is not str:
             continue
-        reference, text = f"$({name})", value if type(value) is str else ""
+        reference = f"$({name})"
+        text = value if type(value) is str else ""
         if name in seen and (entry.get("valueFrom") is not None or text == reference or reference not in text):
             hides = f"hides previous definition of {quote_value(name)}, which may be dropped when using apply"
             yield warning("repeated-env", (*path, "env", index), hides, "remove all entries but the last", stage="run")
@@ -211,8 +218,10 @@ def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Iterat
     seen: dict[tuple[int, str], dict[object, Path]] = {}
     for container, path in containers:
         for index, port in indexed_mappings(container.get("ports")):
-            number, protocol = port.get("containerPort"), port.get("protocol") or "TCP"
-            host_ip, host_port = port.get("hostIP") or "", port.get("hostPort") or (number if fill else 0)
+            number = port.get("containerPort")
+            protocol = port.get("protocol") or "TCP"
+            host_ip = port.get("hostIP") or ""
+            host_port = port.get("hostPort") or (number if fill else 0)
             port_path = (*path, "ports", index)
             if type(number) is not int or type(host_port) is not int or not type(protocol) is type(host_ip) is str:
                 continue
@@ -250,7 +259,8 @@ def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Iterator[Problem
     seen: dict[str, str] = {}
     for container, path in containers:
         for index, port in indexed_mappings(container.get("ports")):
-            name, place = port.get("name"), field_path((*path, "ports", index))
+            name = port.get("name")
+            place = field_path((*path, "ports", index))
             if type(name) is not str or not name:
                 continue
             other = seen.setdefault(name, place)

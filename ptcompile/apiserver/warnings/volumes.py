@@ -80,7 +80,8 @@ def fractional_warnings(amounts: Json, path: Path, resources: tuple[str, ...]) -
             value_path = (*path, name)
             text = f'fractional byte value "{amount.rounded()}" is invalid, must be an integer'
             help = "write a whole number of bytes, such as 512Mi"
-            field, is_limit = key_path(value_path), path[-1] == "limits" and name != "storage"
+            field = key_path(value_path)
+            is_limit = path[-1] == "limits" and name != "storage"
             if is_limit:
                 yield warning("fractional-bytes", value_path, text, help, stage="run", field=field)
             else:
@@ -138,7 +139,8 @@ def _projected_paths(source: Json, path: Path) -> Iterator[VolumePath]:
         if type(projection.get("items")) is list:
             yield from _item_paths(projection, (*path, key), _source_name(key, projection.get("name")))
             return
-    token, bundle = nested_map(source, "serviceAccountToken"), nested_map(source, "clusterTrustBundle")
+    token = nested_map(source, "serviceAccountToken")
+    bundle = nested_map(source, "clusterTrustBundle")
     if type(token.get("path")) is str:
         yield token["path"].rstrip("/"), "ServiceAccountToken", (*path, "serviceAccountToken", "path")
     elif type(bundle.get("path")) is str:
@@ -165,7 +167,8 @@ def _earliest_relatives(paths: list[str]) -> list[int]:
 
     In sorted order, what is inside a path comes right after it, so the time does not grow with the square.
     """
-    first_inside, first_around = list(range(len(paths))), list(range(len(paths)))
+    first_inside = list(range(len(paths)))
+    first_around = list(range(len(paths)))
     around: list[int] = []
 
     def close() -> None:

@@ -29,7 +29,8 @@ _MANY_INDEXES = (
 
 def workload_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     """Yield the warnings about a Pod, a Job, a CronJob, or another built-in kind with a pod template."""
-    group, kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
+    group = str(manifest.get("apiVersion")).rpartition("/")[0]
+    kind = str(manifest.get("kind"))
     if kind == "Pod":
         yield from host_name_warnings(manifest, "the Pod's hostname")
         yield from pod_warnings(manifest, (), server)
@@ -47,7 +48,8 @@ def workload_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
 
 def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Iterator[Problem]:
     spec = nested_map(manifest, *path)
-    completions, parallelism = as_field_int(spec.get("completions")), as_field_int(spec.get("parallelism"))
+    completions = as_field_int(spec.get("completions"))
+    parallelism = as_field_int(spec.get("parallelism"))
     if spec.get("completionMode") != "Indexed" or (completions or 0) <= _COMPLETIONS_LIMIT:
         return
     if (1 if parallelism is None else parallelism) > _PARALLELISM_LIMIT:

@@ -17,8 +17,11 @@ class CommandRow(NamedTuple):
     summary: str
 
 
-_WRITE, _CHECK, _UNDERSTAND = "Write manifests and specs", "Check", "Understand"
-_CLUSTER, _SET_UP = "Prepare a cluster", "Look up and set up"
+_WRITE = "Write manifests and specs"
+_CHECK = "Check"
+_UNDERSTAND = "Understand"
+_CLUSTER = "Prepare a cluster"
+_SET_UP = "Look up and set up"
 COMMANDS = {
     "compile": CommandRow(_WRITE, "compile", "compile specs into manifests (the default command)"),
     "init": CommandRow(_WRITE, "reference", "write a commented spec to start from"),

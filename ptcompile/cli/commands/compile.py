@@ -172,7 +172,10 @@ class Compiler:
         profile: ClusterProfile | None,
         targets: Sequence[str | None],
     ) -> None:
-        self._options, self._config, self._profile, self._targets = options, config, profile, targets
+        self._options = options
+        self._config = config
+        self._profile = profile
+        self._targets = targets
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle only the options, for spawned processes: plugins cannot be pickled."""

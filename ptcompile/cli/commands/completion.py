@@ -268,7 +268,8 @@ def _zsh_commands(commands: Sequence[Command]) -> Iterator[str]:
 
 def _zsh_cases(commands: Sequence[Command]) -> Iterator[str]:
     for command in commands:
-        words, action = command.values.words, _zsh_files(command.values.files)
+        words = command.values.words
+        action = _zsh_files(command.values.files)
         if words:
             action = f"{{compadd -- {' '.join(map(quote, words))}; {action or ':'}}}"
         specs = [*(spec for option in command.options for spec in _zsh_specs(option)), quote(f"*: :{action or ' '}")]

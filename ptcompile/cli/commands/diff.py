@@ -80,7 +80,8 @@ def _difference(options: argparse.Namespace, findings: Reporter, extensions: Ext
     profiles = _profiles(options, findings)
     if None in profiles:
         return None
-    a, b = options.a, options.a if options.b is None else options.b
+    a = options.a
+    b = options.a if options.b is None else options.b
     before = files.read(a)
     sides = [
         InputFile(_display_name(a), before, True),

@@ -313,7 +313,8 @@ def _as_result(finding: _Finding) -> Json:
     """Return a finding as a result of a KRM function."""
     diagnostic, item = finding
     api_version, kind = kind_of(item)
-    path, index = _source_path(item), as_string(_annotations(item).get(_INDEX))
+    path = _source_path(item)
+    index = as_string(_annotations(item).get(_INDEX))
     namespace = as_string(nested_map(item, "metadata").get("namespace"))
     place = field_path(diagnostic.path)
     message = diagnostic.text

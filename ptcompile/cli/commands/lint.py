@@ -106,7 +106,10 @@ class FileLinter:
         related: Callable[[InputFile], Sequence[Mapping[str, Any]] | None] = lambda _: None,
         earlier: RepeatedObjects | None = None,
     ) -> None:
-        self.options, self.config, self.profile, self.related = options, config, profile, related
+        self.options = options
+        self.config = config
+        self.profile = profile
+        self.related = related
         self.earlier = earlier
         """Objects that each file repeats, or None if no other file can define them."""
 
@@ -192,7 +195,8 @@ def lint_files(
 
 def _open_cache(inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects) -> ResultCache | None:
     """Return the cache, or None if it is disabled, not worthwhile or not available."""
-    options, config = linter.options, linter.config
+    options = linter.options
+    config = linter.config
     if options.no_cache or options.untrusted or config.plugins or len(inputs) < MIN_FILES_TO_CACHE:
         return None
     from ptcompile.cli import cache
@@ -428,7 +432,8 @@ def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[Inpu
         return files.read_all(options.paths, require_match=required)
     from ptcompile.cli.exclude import exclusions, unmatched_patterns
 
-    excludes, visited = exclusions(config, options.paths), list[str]()
+    excludes = exclusions(config, options.paths)
+    visited = list[str]()
 
     def exclude(path: str) -> bool:
         visited.append(path)

@@ -352,7 +352,8 @@ def _join_specs(texts: Mapping[str, str], form: str) -> str:
 def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace) -> None:
     """Print how many specs are proved, and what else has to be done."""
     specs = [spec for imported in imports.values() for spec in imported.found]
-    same_manifests, same_worlds = sum(spec.same_manifest for spec in specs), sum(spec.same_world for spec in specs)
+    same_manifests = sum(spec.same_manifest for spec in specs)
+    same_worlds = sum(spec.same_world for spec in specs)
     kept = sum(len(imported.kept) for imported in imports.values())
     place = f"in {_kept_file(options.output)}" if options.output is not None else "and written if -o says where"
     kept_note = f"; {kept} objects are kept unchanged, {place}" if kept else ""

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 def amounts(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error or a warning for each contradiction between the resource amounts of a spec."""
-    job, gpu = parts.job, hardware.gpu_resource(parts.cluster, parts.job.accelerator)
+    job = parts.job
+    gpu = hardware.gpu_resource(parts.cluster, parts.job.accelerator)
     for part in parts.every:
         if not part.fields.resources.model_fields_set:
             continue
@@ -56,7 +57,8 @@ def _check_requests_and_limits(part: SpecPart) -> Iterator[Problem]:
             yield problem("gpu-request-differs-from-limit", (*path, half_name, *_amount_key(name)), message, help)
     for name in {**requests, **limits}:
         half: Literal["requests", "limits"] = "requests" if name in requests else "limits"
-        request, limit = requests.get(name, limits.get(name, "0")), limits.get(name, requests.get(name, "0"))
+        request = requests.get(name, limits.get(name, "0"))
+        limit = limits.get(name, requests.get(name, "0"))
         is_device = name == "gpu" or "/" in name
         if is_device and not total_quantity(request).is_integer:
             amount_path = _amount_path(path, resources, half, name)
@@ -125,7 +127,8 @@ def unknown_accelerator(name: str, cluster: ClusterProfile) -> Problem:
     from ptcompile.hardware import accelerators
     from ptcompile.hardware.nodes import ANYWHERE
 
-    profile_accelerators, cloud = cluster.spec.accelerators, cluster.spec.cloud or ANYWHERE
+    profile_accelerators = cluster.spec.accelerators
+    cloud = cluster.spec.cloud or ANYWHERE
     row, slice_name = accelerators.row_of(name)
     base = name.partition("/")[0]
     if row is not None and cloud not in row.nodes:
@@ -135,15 +138,14 @@ def unknown_accelerator(name: str, cluster: ClusterProfile) -> Problem:
         message = f"{base!r} can be identified only by a cloud's labels"
         return invalid_field(_ACCELERATOR, message, f"add spec.cloud to the profile: {clouds}")
     if row is not None:
-        slices, where = row.slices_in(cloud), f" on {cloud}" if slice_name in row.slices else ""
+        slices = row.slices_in(cloud)
+        where = f" on {cloud}" if slice_name in row.slices else ""
         listed = (*slices[:_MAX_LISTED_SLICES], "...") if len(slices) > _MAX_LISTED_SLICES else slices
         help = f"use one of its slices: {', '.join(listed)}" if slices else f"write {base}"
         return invalid_field(_ACCELERATOR, f"{base!r} has no slice {slice_name!r}{where}", help)
     message = f"{name!r} is neither in the catalog of the profile {cluster.metadata.name!r} nor built in"
-    suggestions, names = (
-        _similar_accelerators(name, profile_accelerators, cloud),
-        ", ".join([*sorted(profile_accelerators), *accelerators.names(cloud)]),
-    )
+    suggestions = _similar_accelerators(name, profile_accelerators, cloud)
+    names = ", ".join([*sorted(profile_accelerators), *accelerators.names(cloud)])
     return invalid_field(
         _ACCELERATOR, message, f"did you mean {' or '.join(suggestions)}?" if suggestions else f"use one of {names}"
     )
@@ -167,7 +169,8 @@ def _similar_accelerators(name: str, profile_names: Iterable[str], cloud: str) -
 
 def devices(parts: SpecParts) -> Iterator[Problem]:
     """Yield contradictions between the accelerator's name, the device amounts and the number of processes."""
-    job, cluster = parts.job, parts.cluster
+    job = parts.job
+    cluster = parts.cluster
     has_entry = job.script is not None or job.module is not None
     is_counted = has_entry or (job.elastic is not None and job.elastic.nproc_per_node is None)
     if job.accelerator is None and not is_counted:
@@ -208,7 +211,8 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
     is_known = hardware.accelerator(cluster, job.accelerator) is not None
     if job.accelerator is not None and not is_known and isinstance(nproc, int):
         return  # how many processes a device takes is unknown
-    least, most = min(nodes, key=lambda node: node.processes), max(node.processes for node in nodes)
+    least = min(nodes, key=lambda node: node.processes)
+    most = max(node.processes for node in nodes)
     if nproc == "gpu":
         yield from _check_gpu_count(nodes, hardware.gpu_resource(cluster, job.accelerator))
     elif isinstance(nproc, int) and most and nproc > least.processes:
@@ -292,7 +296,8 @@ def _plural(n: int, word: str, ending: str = "s") -> str:
 
 def fabric(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error for an unknown or misplaced fabric, and a warning if its number of devices is unknown."""
-    job, cluster = parts.job, parts.cluster
+    job = parts.job
+    cluster = parts.cluster
     if job.fabric is None:
         return
     path: Path = ("spec", "fabric")
@@ -311,7 +316,8 @@ def fabric(parts: SpecParts) -> Iterator[Problem]:
         yield from misplaced_problems
         return
     yield from _check_compute_domain(parts)
-    counted, entry = hardware.per_machine_resource(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
+    counted = hardware.per_machine_resource(cluster, job.fabric)
+    entry = hardware.accelerator(cluster, job.accelerator)
     least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
     for part in parts.nodes:
         has_devices = entry is not None and hardware.fabric_devices(cluster, job.fabric, entry) is not None
@@ -333,11 +339,13 @@ def _check_compute_domain(parts: SpecParts) -> Iterator[Problem]:
     A node gives only one pod its channel; a second pod waits for it (dra-driver-nvidia-gpu,
     compute-domain-kubelet-plugin).
     """
-    job, cluster = parts.job, parts.cluster
+    job = parts.job
+    cluster = parts.cluster
     definition = hardware.fabric(cluster, job.fabric, job.accelerator)
     if definition is None or not definition.compute_domain:
         return
-    entry, path = hardware.accelerator(cluster, job.accelerator), ("spec", "fabric")
+    entry = hardware.accelerator(cluster, job.accelerator)
+    path = ("spec", "fabric")
     if entry is None:
         message = "an NVLink domain needs an accelerator, but none is set"
         yield _fabric_problem(path, message, "add accelerator, such as nvidia-gb200")
@@ -353,7 +361,8 @@ def _check_compute_domain(parts: SpecParts) -> Iterator[Problem]:
         help = "or set topology to place them" if job.topology is None else "or expect both networks to be used"
         yield _fabric_problem(path, message, f"use at most {rack} nodes, {help}")
     for part in parts.nodes:
-        requested, whole = gpus_per_node(part, cluster), entry.devices_per_node
+        requested = gpus_per_node(part, cluster)
+        whole = entry.devices_per_node
         if whole and 0 < requested < whole:
             message = (
                 f"{requested} of a machine's {whole} GPUs, but a node has one channel: a second pod on it stays Pending"
@@ -381,7 +390,8 @@ def incomplete_fabrics(job: Job) -> Iterator[tuple[str, Problem]]:
     from ptcompile.hardware.fabric_gaps import concerns, gaps
 
     for role in job.training_roles:
-        main, amounts = role.template.main, role.template.main.resources
+        main = role.template.main
+        amounts = role.template.main.resources
         if not role.template.sidecars and not concerns(main.env, {*amounts.requests, *amounts.limits}):
             continue
         for gap in gaps(pod_template.write_shared(role.template)):

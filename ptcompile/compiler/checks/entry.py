@@ -206,7 +206,8 @@ def _parse_processes(text: str) -> int | str | None:
 
 def _parse_nodes(text: str) -> int | str | None:
     least, _, most = text.partition(":")
-    min_nodes, max_nodes = _positive_int(least), _positive_int(most or least)
+    min_nodes = _positive_int(least)
+    max_nodes = _positive_int(most or least)
     if min_nodes is None or max_nodes is None or min_nodes > max_nodes:
         return None
     return min_nodes if min_nodes == max_nodes else f"{min_nodes}:{max_nodes}"
@@ -296,7 +297,8 @@ def _python_entry(tokens: list[str]) -> Entry | str:
 
 def _program_entry(tokens: list[str], field: str) -> Entry | str:
     """Return the fields of a line that begins with the script or the module."""
-    first, rest = tokens[0], tuple(tokens[1:])
+    first = tokens[0]
+    rest = tuple(tokens[1:])
     if first == "-m" and rest:
         return Entry("module", rest[0], rest[1:])
     if first.endswith(".py") and " " not in first:

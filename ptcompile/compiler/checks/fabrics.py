@@ -34,8 +34,10 @@ def misplaced_fabric(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error for a fabric of another cloud, and a warning if none of the job's machine types has it."""
     from ptcompile.hardware import fabric_machines as catalogue
 
-    job, cluster = parts.job, parts.cluster
-    fabric, cloud = job.fabric or "", cluster.spec.cloud or catalogue.home_of(job.fabric or "")
+    job = parts.job
+    cluster = parts.cluster
+    fabric = job.fabric or ""
+    cloud = cluster.spec.cloud or catalogue.home_of(job.fabric or "")
     if fabric in cluster.spec.fabrics or not cloud:
         return
     home = catalogue.home_of(fabric)
@@ -62,7 +64,8 @@ def _machine_choice(job: JobSpec, cluster: ClusterProfile, cloud: str) -> _Choic
     from ptcompile.hardware.fabric_machines import machines_with
     from ptcompile.hardware.machines import machines_by_name
 
-    name, pools = job.accelerator or "", cluster.spec.node_pools
+    name = job.accelerator or ""
+    pools = cluster.spec.node_pools
     if name in cluster.spec.accelerators:
         return None
     pinned = job.node_selector.get(_INSTANCE_TYPE) or ""
@@ -93,7 +96,8 @@ def _wrong_cloud(fabric: str, home: str, cloud: str, job: JobSpec) -> Problem:
 def _without_machine(fabric: str, cloud: str, title: str, offered: Sequence[str]) -> Problem:
     from ptcompile.hardware.fabric_machines import accelerators_with, shorten, without_fabric
 
-    message, accelerators = without_fabric(fabric, cloud, title, offered), shorten(accelerators_with(fabric, cloud))
+    message = without_fabric(fabric, cloud, title, offered)
+    accelerators = shorten(accelerators_with(fabric, cloud))
     ways = [f"use {' or '.join(offered)}" if offered else "remove it"]
     ways += [f"name an accelerator that has it: {accelerators}"] if accelerators else []
     help = ", or ".join(ways)

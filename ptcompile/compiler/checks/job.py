@@ -36,7 +36,8 @@ _YAML_LITERALS = frozenset({"true", "false", "null"})
 def metadata(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error for invalid names of the job and of its namespace."""
     spec = parts.spec
-    prefix, has_name = spec.metadata.generate_name, "name" in spec.metadata.model_fields_set
+    prefix = spec.metadata.generate_name
+    has_name = "name" in spec.metadata.model_fields_set
     if not has_name and prefix is None:
         yield problem("spec-missing-field", ("metadata", "name"), "is missing", "add name")
     elif has_name and prefix is not None and spec.metadata.name != placeholder_name(prefix):
@@ -68,7 +69,8 @@ def is_only_too_long(name: str) -> bool:
 
 def reserved_env(spec: Spec, job: Job, context: Context) -> Iterator[Problem]:
     """Yield an error for each variable that the operator overwrites, since this target cannot pass it on."""
-    cluster, target = context.cluster, context.target
+    cluster = context.cluster
+    target = context.target
     if not target.overwrites or target.keeps_variables(job):
         return
     for field, env in _profile_variables(job, cluster):
@@ -172,7 +174,8 @@ def node_counts(parts: SpecParts) -> Iterator[Problem]:
 
 def torchrun(parts: SpecParts) -> Iterator[Problem]:
     """Yield contradictions between the settings of torchrun."""
-    job, elastic = parts.job, parts.job.elastic
+    job = parts.job
+    elastic = parts.job.elastic
     if elastic is None:
         return
     path: Path = ("spec", "elastic")
@@ -204,7 +207,8 @@ def torchrun(parts: SpecParts) -> Iterator[Problem]:
 
 def profile_references(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error if the profile does not define the accelerator or spot nodes."""
-    job, cluster = parts.job, parts.cluster
+    job = parts.job
+    cluster = parts.cluster
     if job.accelerator is not None and hardware.accelerator(cluster, job.accelerator) is None:
         from ptcompile.compiler.checks.devices import unknown_accelerator
 
@@ -215,7 +219,9 @@ def profile_references(parts: SpecParts) -> Iterator[Problem]:
 
 def _check_spot(cluster: ClusterProfile) -> Iterator[Problem]:
     """Yield an error if nothing identifies spot nodes; only a warning if the profile sets an empty `spot`."""
-    path, spot, name = ("spec", "spot"), cluster.spec.spot, cluster.metadata.name
+    path = ("spec", "spot")
+    spot = cluster.spec.spot
+    name = cluster.metadata.name
     if spot.node_labels or spot.tolerations or spot.match_expressions or hardware.spot_nodes(cluster) is not None:
         return
     if "spot" in cluster.spec.model_fields_set:
@@ -232,7 +238,8 @@ def queue(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error for an invalid queue or priority name or another one in a label, and for an unknown topology
     level.
     """
-    job, cluster = parts.job, parts.cluster
+    job = parts.job
+    cluster = parts.cluster
     values = (("queue", job.queue), ("priority", job.priority))
     for (field, name), label in zip(values, QUEUE_LABELS.get(cluster.spec.queue_system or "", ()), strict=False):
         written = parts.spec.metadata.labels.get(label)
@@ -257,7 +264,8 @@ def queue(parts: SpecParts) -> Iterator[Problem]:
 
 def gang_size(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error if fewer pods exist than must start together."""
-    job, number = parts.job, parts.job.min_available
+    job = parts.job
+    number = parts.job.min_available
     if number is None or job.runtime_ref is not None:
         return
     pods = job.node_range()[1] + sum(role.replicas for role in job.roles.values())
@@ -359,9 +367,11 @@ def _check_image(path: Path, image: str) -> Iterator[Problem]:
     if reason is None:
         return
     if is_placeholder(image):
-        reason, help = "is a placeholder, but a spec is not a template", "write the image, or set it with --set"
+        reason = "is a placeholder, but a spec is not a template"
+        help = "write the image, or set it with --set"
     else:
-        reason, help = f"is not an image name: {reason}", "write REGISTRY/REPOSITORY:TAG"
+        reason = f"is not an image name: {reason}"
+        help = "write REGISTRY/REPOSITORY:TAG"
     yield problem("invalid-image", path, reason, help, stage="pod", authority="kubelet")
 
 

@@ -55,10 +55,12 @@ class _Amount(NamedTuple):
 
 def machine_misfits(parts: SpecParts) -> Iterator[Problem]:
     """Yield an error for amounts that no machine type has, and a warning if they leave too little for the kubelet."""
-    job, cluster = parts.job, parts.cluster
+    job = parts.job
+    cluster = parts.cluster
     from ptcompile.hardware.accelerators import machines_of
 
-    name, cloud = job.accelerator or "", cluster.spec.cloud
+    name = job.accelerator or ""
+    cloud = cluster.spec.cloud
     is_built_in = name not in cluster.spec.accelerators and hardware.accelerator(cluster, name) is not None
     if not is_built_in or cluster.spec.node_pools:
         return
@@ -74,7 +76,8 @@ def machine_misfits(parts: SpecParts) -> Iterator[Problem]:
 
 
 def _check_part(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
-    amounts, cloud = _requested_amounts(part, job, cluster), cluster.spec.cloud
+    amounts = _requested_amounts(part, job, cluster)
+    cloud = cluster.spec.cloud
     part_misfits = list(misfits([amount.ask for amount in amounts], machines, cloud))
     for misfit in part_misfits:
         amount = next(amount for amount in amounts if amount.ask is misfit.ask)
@@ -87,10 +90,8 @@ def _check_part(part: SpecPart, job: JobSpec, machines: Machines, cluster: Clust
 def _requested_amounts(part: SpecPart, job: JobSpec, cluster: ClusterProfile) -> list[_Amount]:
     """Return the amounts of a part, accelerators first, since they decide which machine types are possible."""
     amounts = part.amounts
-    gpu_resource, nics = (
-        hardware.gpu_resource(cluster, job.accelerator),
-        hardware.per_machine_resource(cluster, job.fabric),
-    )
+    gpu_resource = hardware.gpu_resource(cluster, job.accelerator)
+    nics = hardware.per_machine_resource(cluster, job.fabric)
     is_slice = "/" in (job.accelerator or "") and gpu_resource != "google.com/tpu"  # one device provides several slices
     measures = {**({} if is_slice else {"gpu": "devices", gpu_resource: "devices"}), "cpu": "cpu", "memory": "memory"}
     if nics is not None and job.fabric:
@@ -150,7 +151,8 @@ def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, c
     pods = min(nodes, shared.pods)
     if pods * requested >= shared.devices:
         return
-    rest, used = shared.devices - pods * requested, shared.pods * requested
+    rest = shared.devices - pods * requested
+    used = shared.pods * requested
     used_part = f"uses {requested} of the {shared.devices} accelerators of {shared.machine}"
     message = f"{used_part}; other pods can use the remaining {rest}"
     if used < shared.devices and pods == shared.pods:
@@ -165,14 +167,17 @@ def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, c
 
 def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
     """Yield a warning if ephemeral storage exceeds EKS's default root volume, or the local disks elsewhere."""
-    name, cloud = "ephemeral-storage", cluster.spec.cloud
+    name = "ephemeral-storage"
+    cloud = cluster.spec.cloud
     storage = part.amounts.requests.get(name) or part.amounts.limits.get(name)
     disks = {machine.name: nano(DISKS[machine.name]) for machine in machines if machine.name in DISKS}
     if storage is None or len(disks) < len(machines):
         return
-    largest, requested = max(disks, key=disks.__getitem__), total_quantity(storage).nano
+    largest = max(disks, key=disks.__getitem__)
+    requested = total_quantity(storage).nano
     if requested > disks[largest]:
-        message, help = f"{largest} has local disks of {DISKS[largest]}", "mount a volume for the rest"
+        message = f"{largest} has local disks of {DISKS[largest]}"
+        help = "mount a volume for the rest"
     elif cloud == "eks" and requested > nano(EKS_ROOT_LEFT):
         message = f"EKS's default root volume leaves pods {EKS_ROOT_LEFT}"
         help = f"create the nodes with a larger root volume, or use their local disks ({DISKS[largest]}, RAID0)"

@@ -131,7 +131,8 @@ def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Itera
     queue = labels.get(queue_systems.KUEUE_QUEUE) or labels.get(queue_systems.KAI_QUEUE)
     priority = labels.get(queue_systems.KUEUE_PRIORITY) or labels.get(queue_systems.KAI_PRIORITY)
     if target == "volcano":
-        queue, priority = queue_of(job, cluster), None
+        queue = queue_of(job, cluster)
+        priority = None
     for path, value in ((_QUEUE, queue), (_PRIORITY, priority)):
         if value and (reason := names.why_not_label_value(value)):
             is_explicit = path == _PRIORITY or job.queue is not None
@@ -145,7 +146,8 @@ def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Itera
 
 
 def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
-    queue, system = queue_of(job, cluster), cluster.spec.queue_system
+    queue = queue_of(job, cluster)
+    system = cluster.spec.queue_system
     if queue is None:
         yield from _note_unqueued(job, cluster, target)
         return
@@ -213,7 +215,8 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Iterator[Problem
 
 
 def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
-    system, queue = cluster.spec.queue_system, queue_of(job, cluster)
+    system = cluster.spec.queue_system
+    queue = queue_of(job, cluster)
     if target == "volcano" or system == "kai":
         return
     if queue is None and (system == "kueue" or gang_scheduler_of(job, cluster) == "none"):

@@ -68,7 +68,8 @@ def _known_name(key: str, path: Path, block: Block, root: Block) -> FieldSuggest
     """Return the suggestion for a name that another tool or the document has for something in a spec, or None."""
     if path[:-1] == ("spec", "elastic") and (help := _torchrun_option_help(key)):
         return FieldSuggestion(help)
-    alias, name = aliases.find_alias(key), aliases.normalize(key)
+    alias = aliases.find_alias(key)
+    name = aliases.normalize(key)
     exact_paths = [home for home in _paths_by_name(root).get(name, ()) if home[:-1] != path[:-1]]
     if alias and not (exact_paths and alias.keeps_value and len(alias.field) > 1):
         return _alias_suggestion(alias, path, block)
@@ -296,7 +297,8 @@ def _to_problem(path: Path, violations: list[SpecViolation], data: Any, document
 
 
 def _literal_problem(path: Path, violation: SpecViolation, violations: list[SpecViolation]) -> Problem:
-    value, allowed = violation.value, violation.expected
+    value = violation.value
+    allowed = violation.expected
     type_names = [_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES]
     suggestion = closest_match(str(value), allowed) if isinstance(value, str) else None
     help = f"did you mean {suggestion}?" if suggestion else None
@@ -309,7 +311,8 @@ def _literal_problem(path: Path, violation: SpecViolation, violations: list[Spec
 
 def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
 
-    key, block = str(path[-1]), _block_at(document, path[:-1])
+    key = str(path[-1])
+    block = _block_at(document, path[:-1])
     siblings = [] if block is None else [*block.fields]
     message = "unknown field" + (f" in {field_path(path[:-1])}" if len(path) > 1 else "")
     likely = _sibling_alias(key, path, siblings)
@@ -430,7 +433,8 @@ def _env_mapping(entries: list[Any]) -> dict[str, Any] | None:
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or entry["name"] in variables:
             return None
-        source, value = entry.get("valueFrom"), entry.get("value", "")
+        source = entry.get("valueFrom")
+        value = entry.get("value", "")
         if entry.keys() - {"name", "value", "valueFrom"} or not isinstance(value, str):
             return None
         variables[entry["name"]] = source if isinstance(source, dict) and source else value

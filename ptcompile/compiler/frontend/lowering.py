@@ -108,12 +108,14 @@ def _training_roles(job: JobSpec) -> tuple[ir.Role, ...]:
 
 def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.Role:
     """Return a training role: the job's fields, overridden by the role's, then both patches."""
-    template, nulls = template_of(job), nulls_of_fields(job, _JOB, MAIN)
+    template = template_of(job)
+    nulls = nulls_of_fields(job, _JOB, MAIN)
     own_amounts = pods.Resources()
     if role is not None:
         role_nulls = nulls_of_fields(role, (*_JOB, name), MAIN)
         template = pods.merge(pods.without_paths(template, role_nulls), template_of(role))
-        nulls, own_amounts = merge_nulls(nulls, role_nulls), lower_resources(role.resources)
+        nulls = merge_nulls(nulls, role_nulls)
+        own_amounts = lower_resources(role.resources)
     patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, job, name))]
     if role is not None:
         patches.append(((*_JOB, name, "podTemplate"), _with_main_name(role.pod_template, job, name)))
@@ -136,7 +138,8 @@ def _apply_patches(
         }
     for path, patch in patches:
         if patch:
-            template, nulls = pods.merge(template, patch), merge_nulls(nulls, nulls_of_patch(patch, path))
+            template = pods.merge(template, patch)
+            nulls = merge_nulls(nulls, nulls_of_patch(patch, path))
     pod = pods.read(template, main)
     if own_amounts.nulls:
         pod = pod.with_main(pod.main._replace(resources=pod.main.resources._replace(nulls=own_amounts.nulls)))
@@ -169,7 +172,8 @@ def _auxiliary_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
     A failed container restarts in its pod (OnFailure) unless the user sets a policy: it keeps its name and the training
     pods can reconnect to it, while a failed pod would end the job.
     """
-    template, nulls = template_of(job, name), nulls_of_fields(job, _JOB, name)
+    template = template_of(job, name)
+    nulls = nulls_of_fields(job, _JOB, name)
     for key in ("command", "args"):
         template["spec"]["containers"][0].pop(key, None)
     path = (*_JOB, "roles", name)
@@ -298,7 +302,9 @@ def _topology(job: JobSpec) -> ir.TopologyConstraint | None:
 
 def _launch(parts: SpecParts) -> ir.Launch | None:
     """Return how torchrun starts the job, or None if it does not."""
-    spec, job, elastic = parts.spec, parts.job, parts.job.elastic
+    spec = parts.spec
+    job = parts.job
+    elastic = parts.job.elastic
     if job.script is not None:
         entry: tuple[str, ...] = (job.script,)
     elif job.module is not None:

@@ -77,11 +77,9 @@ def parts_of(spec: Spec, cluster: ClusterProfile) -> SpecParts:
 
 def lower_resources(resources: Resources) -> pods.Resources:
     """Return the spec's resources as requests and limits: a plain amount sets both, null sets neither."""
-    flat, requests, limits = (
-        resources.amounts_by_name(),
-        resources.requests.amounts_by_name(),
-        resources.limits.amounts_by_name(),
-    )
+    flat = resources.amounts_by_name()
+    requests = resources.requests.amounts_by_name()
+    limits = resources.limits.amounts_by_name()
     return pods.resources({**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat)
 
 
@@ -113,7 +111,8 @@ def with_path(problem: Problem, path: Path) -> Problem:
 
 def to_source_field(problem: Problem, spec: Mapping[str, Any]) -> Problem:
     """Return a problem of an inherited field at the job's field, and one of `nodes` at the field that sets it."""
-    path, job = problem.path, spec.get("spec")
+    path = problem.path
+    job = spec.get("spec")
     if path == ("spec", "nodes") and isinstance(job, Mapping) and "nodes" not in job:
         field = ("worker",) if "worker" in job else ("elastic", "nnodes")
         return with_path(problem, ("spec", *field))

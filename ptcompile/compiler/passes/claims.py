@@ -30,7 +30,8 @@ _MIG = "nvidia.com/mig-"
 def claims(job: Job, context: Context) -> Job:
     """Add the claims of the fabric and of the profile to the pods, and their templates to the job."""
     cluster = context.cluster
-    fabric, gpu_claim = hardware.fabric(cluster, job.fabric, job.accelerator), cluster.spec.gpu.claim
+    fabric = hardware.fabric(cluster, job.fabric, job.accelerator)
+    gpu_claim = cluster.spec.gpu.claim
     has_domain = fabric is not None and fabric.compute_domain
     if gpu_claim is None and not has_domain and not (fabric and fabric.claims):
         return job
@@ -72,7 +73,8 @@ def _gpu_claims(job: str, resources: Resources, gpu: str, gpu_claim: GpuClaim) -
             claim_name = f"mig-{mig_profile.replace('.', '-').replace('+', '-')}"
             selector = f"device.attributes['gpu.nvidia.com'].profile == '{mig_profile}'"
             selectors = (selector, *gpu_claim.selectors)
-            template, device_class = f"{job}-{claim_name}-{amount.value}", gpu_claim.slice_device_class_name
+            template = f"{job}-{claim_name}-{amount.value}"
+            device_class = gpu_claim.slice_device_class_name
             yield name, JobClaim(claim_name, template, device_class, amount.value, selectors, accelerators=True)
         elif name == gpu:
             template = f"{job}-{GPU}-{amount.value}"

@@ -101,7 +101,8 @@ def _torchrun_options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str
 
 
 def _rendezvous_options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str | None]:
-    nodes, processes = job.peak_nodes, str(launch.nproc_per_node)
+    nodes = job.peak_nodes
+    processes = str(launch.nproc_per_node)
     settings = ",".join([f"{key}={value}" for key, value in launch.settings.items()]) or None
     if nodes == 1 and "nnodes" not in wiring.injected:
         meeting = {"standalone": ""} if launch.standalone else {"master-port": str(job.master_port)}

@@ -16,7 +16,8 @@ from ptcompile.operators.queues import queues
 
 def scheduling(job: Job, context: Context) -> Job:
     """Add the labels, annotations and scheduler name that queue and place the job's pods."""
-    cluster, target = context.cluster, context.target
+    cluster = context.cluster
+    target = context.target
     labels = queues.kai_labels(job, cluster)
     annotations = queues.pod_annotations(job, cluster, target)
     placer = queues.gang_scheduler_of(job, cluster)

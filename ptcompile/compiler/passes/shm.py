@@ -42,7 +42,9 @@ def _keeps_volumes_empty(template: PodTemplate) -> bool:
 
 def _free_name(taken: set[str | None]) -> str:
     """Return `shm`, or the first of `shm-2`, `shm-3`, ... that no volume of the user has."""
-    name, number = "shm", 2
+    name = "shm"
+    number = 2
     while name in taken:
-        name, number = f"shm-{number}", number + 1
+        name = f"shm-{number}"
+        number = number + 1
     return name

@@ -131,7 +131,8 @@ def _color_variables(count: int, scheme: str) -> str:
 
 def _color(hue: float, saturation: float, luminance: float) -> str:
     """Return the color of a hue with the given luminance, found by bisection."""
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     for _ in range(16):
         lightness = (low + high) / 2
         low, high = (lightness, high) if _luminance(hue, lightness, saturation) < luminance else (low, lightness)
@@ -186,7 +187,8 @@ def page_data(page: ExplainPage) -> str:
 
 
 def _origin_data(origin: SourceLines, descriptions: dict[str, int]) -> list[int]:
-    file, strength = FILES.index(origin.file), STRENGTHS.index(origin.strength)
+    file = FILES.index(origin.file)
+    strength = STRENGTHS.index(origin.strength)
     if not origin.first:
         return [file, 0, descriptions.setdefault(safe_text(origin.words), len(descriptions)), strength]
     return [file, origin.first, origin.last, strength]

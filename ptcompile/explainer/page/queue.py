@@ -112,8 +112,10 @@ def _excess(quota: QuotaShare) -> Quantity:
 
 def bar_parts(quota: QuotaShare) -> list[tuple[str, int, int]]:
     """Return class, left edge and width of each part of a bar, backgrounds first."""
-    nominal, capacity = quota.nominal.nano, quota.nominal.nano + quota.borrowable.nano
-    used, end = quota.in_use.nano, quota.in_use.nano + quota.requested.nano
+    nominal = quota.nominal.nano
+    capacity = quota.nominal.nano + quota.borrowable.nano
+    used = quota.in_use.nano
+    end = quota.in_use.nano + quota.requested.nano
     spans = {
         "nominal": (0, nominal),
         "borrowable": (nominal, capacity),

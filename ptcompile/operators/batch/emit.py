@@ -87,7 +87,9 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    role, policy, is_multi_node = job.roles[0], job.run_policy, job.peak_nodes > 1
+    role = job.roles[0]
+    policy = job.run_policy
+    is_multi_node = job.peak_nodes > 1
     spec: dict[str, Any] = {}
     if policy.suspend:
         spec["suspend"] = True

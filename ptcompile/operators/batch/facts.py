@@ -84,7 +84,8 @@ def status(live: Json) -> Status:
     Since 1.31 FailureTarget and SuccessCriteriaMet precede Failed and Complete until the last pods end.
     `active` counts pending pods; `ready` does not.
     """
-    conditions, live_status = true_conditions(live), nested_map(live, "status")
+    conditions = true_conditions(live)
+    live_status = nested_map(live, "status")
     if "Failed" in conditions:
         return status_from_condition("failed", conditions["Failed"])
     if "Complete" in conditions:

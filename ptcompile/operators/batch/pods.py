@@ -40,7 +40,8 @@ _INDEX_ENV_OLD = templates.env_from_field(
 def expand(manifest: Json, request: KindContext) -> Expansion:
     """Return one pod per index of an Indexed Job, or the completions of another Job."""
     spec = nested_map(manifest, "spec")
-    name, namespace = object_name(manifest), namespace_of(manifest)
+    name = object_name(manifest)
+    namespace = namespace_of(manifest)
     metadata, pod = template_parts(spec.get("template"))
     labels = {**string_map(metadata.get("labels")), **job_labels(name)}
     service = find_headless_service(request.related, as_string(pod.get("subdomain")) or None, labels, namespace)
@@ -84,10 +85,14 @@ class PodBuilder:
         self, role: str, spec: Json, space: str, request: KindContext, *, dns: bool, main: str | None = None
     ) -> None:
         metadata, pod = template_parts(spec.get("template"))
-        self.role, self.space, self.dns, self.main = role, space, dns, main
+        self.role = role
+        self.space = space
+        self.dns = dns
+        self.main = main
         self.indexed = as_string(spec.get("completionMode")) == "Indexed"
         self.labelled = request.versions.kubernetes >= (1, 28)
-        self.labels, self.annotations = string_map(metadata.get("labels")), string_map(metadata.get("annotations"))
+        self.labels = string_map(metadata.get("labels"))
+        self.annotations = string_map(metadata.get("annotations"))
         self.subdomain = as_string(pod.get("subdomain")) or None
         self.pod = _with_index(pod, labelled=self.labelled) if self.indexed else pod
 
@@ -199,7 +204,8 @@ def _disruption_action(spec: Json) -> str:
     return next((as_string(rule.get("action")) for rule in rules if _matches_disruption(rule)), "Count")
 
 
-_POD_BACKOFF_SECONDS, _LONGEST_BACKOFF_SECONDS = 10, 600
+_POD_BACKOFF_SECONDS = 10
+_LONGEST_BACKOFF_SECONDS = 600
 """Delay before a Job's controller recreates a failed pod, and its maximum (Kubernetes 1.36,
 DefaultJobPodFailureBackOff).
 """

@@ -24,9 +24,11 @@ _JOB_LABEL = "batch.kubernetes.io/job-name"
 
 def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
     """Yield the pods as equal nodes. A Job that runs its indexes one after the other is rejected."""
-    spec, template = nested_map(manifest, "spec"), nested_map(manifest, "spec", "template")
+    spec = nested_map(manifest, "spec")
+    template = nested_map(manifest, "spec", "template")
     path: Path = ("spec", "template")
-    parallelism, completions = pod_count(spec.get("parallelism")), pod_count(spec.get("completions"))
+    parallelism = pod_count(spec.get("parallelism"))
+    completions = pod_count(spec.get("completions"))
     if parallelism < completions:
         message = f"{parallelism} of {completions} pods run at a time, but the nodes of a job must all run at once"
         yield unreadable_object("job", ("spec", "completions"), message, "set parallelism to the same number")

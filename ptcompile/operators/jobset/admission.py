@@ -387,7 +387,8 @@ def check_jobset_spec(
             yield rejection((*job_path, "dependsOn"), message, "name only the last job that it waits for")
     targets = nested_map(spec, "successPolicy").get("targetReplicatedJobs")
     yield from _check_targets(targets, known, (*spec_path, "successPolicy", "targetReplicatedJobs"), rejection)
-    policy, policy_path = nested_map(spec, "failurePolicy"), (*spec_path, "failurePolicy")
+    policy = nested_map(spec, "failurePolicy")
+    policy_path = (*spec_path, "failurePolicy")
     yield from gates.check_restart_strategy(policy, jobs, spec_path, rejection, versions)
     for i, rule in enumerate(as_mappings(policy.get("rules"))):
         yield from gates.check_restart_action(rule, jobs, (*policy_path, "rules", i), rejection, versions)
@@ -441,7 +442,8 @@ def _check_group_name(group: str, path: Path, rejection: ProblemFactory) -> Iter
 
 def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
     """Check the names of the last Job and of its last pod."""
-    replicated_name, job_spec = as_string(job.get("name")), nested_map(job, "template", "spec")
+    replicated_name = as_string(job.get("name"))
+    job_spec = nested_map(job, "template", "spec")
     last_job = f"{name}-{replicated_name}-{as_int(job.get('replicas'), 1) - 1}"
     name_path = (*path, "name")
     if why := names.why_not_dns_1035_label(last_job):
@@ -497,11 +499,9 @@ def _check_coordinator(
     if not isinstance(spec.get("coordinator"), Mapping):
         return
     coordinator = nested_map(spec, "coordinator")
-    job_name, job_index, pod_index = (
-        as_string(coordinator.get("replicatedJob")),
-        as_int(coordinator.get("jobIndex")),
-        as_int(coordinator.get("podIndex")),
-    )
+    job_name = as_string(coordinator.get("replicatedJob"))
+    job_index = as_int(coordinator.get("jobIndex"))
+    pod_index = as_int(coordinator.get("podIndex"))
     job = next((j for j in jobs if as_string(j.get("name")) == job_name), None)
     if job is None:
         yield rejection((*path, "replicatedJob"), f"Invalid value: coordinator replicatedJob {job_name} does not exist",

@@ -54,7 +54,8 @@ def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool
 
 def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> Json:
     """Return the fields of a child Job that decide how it ends. `deadline` is in seconds."""
-    in_place, disruption_action = endings.restarts_in_place(role), endings.on_disruption(job)
+    in_place = endings.restarts_in_place(role)
+    disruption_action = endings.on_disruption(job)
     by_pod = endings.on_pod_failure(job) == "RestartPod"
     spec = batch_endings.ending_fields(
         endings.restarts(job, role) if in_place else endings.retries(job) if by_pod else 0,

@@ -74,7 +74,8 @@ def status(live: Json) -> Status:
     RestartingJobSet is a condition since 0.12; before, a restarting JobSet has restarts and no active child Job.
     An active child Job has a running or pending pod.
     """
-    conditions, live_status = true_conditions(live), nested_map(live, "status")
+    conditions = true_conditions(live)
+    live_status = nested_map(live, "status")
     terminal_state = as_string(live_status.get("terminalState"))
     if "Failed" in conditions or terminal_state == "Failed":
         return status_from_condition("failed", conditions.get("Failed", {}))

@@ -39,7 +39,8 @@ def check_restart_strategy(
                           "use Recreate or BlockingRecreate")  # fmt: skip
         return
     for index, job in enumerate(jobs):
-        spec, job_path = nested_map(job, "template", "spec"), (*path, "replicatedJobs", index, "template", "spec")
+        spec = nested_map(job, "template", "spec")
+        job_path = (*path, "replicatedJobs", index, "template", "spec")
         if spec.get("backoffLimit") != _MAX_INT32:
             message = f"Invalid value: must be set to {_MAX_INT32} (MaxInt32) when in-place restart is enabled"
             yield rejection((*job_path, "backoffLimit"), message, f"set backoffLimit to {_MAX_INT32}")

@@ -77,8 +77,12 @@ class _JobSetExpansion:
     """Values shared by all Jobs of one JobSet."""
 
     def __init__(self, manifest: Json, spec: Json, jobs: list[Json], request: KindContext, main: str | None) -> None:
-        self.name, self.namespace = object_name(manifest), namespace_of(manifest)
-        self.spec, self.replicated, self.request, self.main = spec, jobs, request, main
+        self.name = object_name(manifest)
+        self.namespace = namespace_of(manifest)
+        self.spec = spec
+        self.replicated = jobs
+        self.request = request
+        self.main = main
         self.subdomain = _subdomain(spec) or self.name
         self.dns = nested_map(spec, "network").get("enableDNSHostnames") is not False
         self.replicas = [max(0, as_int(rj.get("replicas"), 1)) for rj in jobs]

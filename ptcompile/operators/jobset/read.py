@@ -32,7 +32,8 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
         yield unreadable_object("jobset", ("spec", "replicatedJobs"), "it has no pods", "add a replicatedJob")
         return
     for index, replicated in enumerate(jobs):
-        job, path = nested_map(replicated, "template", "spec"), ("spec", "replicatedJobs", index, "template", "spec")
+        job = nested_map(replicated, "template", "spec")
+        path = ("spec", "replicatedJobs", index, "template", "spec")
         if pod_count(job.get("parallelism")) < pod_count(job.get("completions")):
             why = "fewer pods run at a time than there are indexes, but the nodes of a job must all run at once"
             yield unreadable_object("jobset", (*path, "completions"), why, "set parallelism to the same number")
@@ -89,7 +90,8 @@ def _read_nodes(spec: Json, jobs: Sequence[Json], first: int) -> Read:
 
 def _read_master_and_workers(spec: Json, jobs: Sequence[Json], first: int) -> Read:
     next_job = jobs[first + 1]
-    master, worker = _read_role("master", first, jobs[first]), _read_role("worker", first + 1, next_job)
+    master = _read_role("master", first, jobs[first])
+    worker = _read_role("worker", first + 1, next_job)
     job_names = changed_names(
         container=master.main, master=as_string(jobs[first].get("name")), worker=as_string(next_job.get("name"))
     )

@@ -73,7 +73,8 @@ def _group(job: Job, cluster: ClusterProfile, target: str) -> dict[str, Any] | N
     kind = "PodGroup"
     spec: dict[str, Any] = {"schedulingPolicy": policy, **_placement(job, cluster, target)}
     if kubernetes < _FIRST_POD_GROUP:
-        kind, spec = "Workload", {"podGroups": [{"name": _ITEM, "policy": policy}]}
+        kind = "Workload"
+        spec = {"podGroups": [{"name": _ITEM, "policy": policy}]}
     return {"apiVersion": api_version(kubernetes), "kind": kind, "metadata": object_metadata(job), "spec": spec}
 
 
@@ -161,7 +162,8 @@ def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Itera
 
 
 def _needs(group: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    api, spec = str(group.get("apiVersion")), nested_map(group, "spec")
+    api = str(group.get("apiVersion"))
+    spec = nested_map(group, "spec")
     is_beta = "beta" in api
     yield "api", api, f"kube-apiserver --runtime-config={api}=true"
     for gate in GROUP_GATES[:1] if is_beta else GROUP_GATES:

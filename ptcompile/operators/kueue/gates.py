@@ -46,7 +46,8 @@ def check_gates(manifest: Json, problems: FieldErrors) -> None:
 
 def check_gates_update(old: Json, new: Json, problems: FieldErrors) -> None:
     """Check that gates are only removed."""
-    before, after = gates_of(old), gates_of(new)
+    before = gates_of(old)
+    after = gates_of(new)
     help = "leave the gates unchanged, or delete the object and apply again"
 
     if after and not before:

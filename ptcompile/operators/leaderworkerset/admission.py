@@ -24,7 +24,8 @@ _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 
 def validate(manifest: Json) -> Iterator[Problem]:
     """Yield the rejections of the validating webhook."""
-    metadata, spec = nested_map(manifest, "metadata"), nested_map(manifest, "spec")
+    metadata = nested_map(manifest, "metadata")
+    spec = nested_map(manifest, "spec")
     name = as_string(metadata.get("name"))
     why = names.why_not_dns_1035_label(name) if name else None
     if why:

@@ -38,8 +38,11 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 
     Without a leaderTemplate the leader is made of the workerTemplate too.
     """
-    spec, path = nested_map(manifest, "spec"), ("spec", "leaderWorkerTemplate")
-    both, size, groups = nested_map(spec, "leaderWorkerTemplate"), group_size(manifest), as_int(spec.get("replicas"), 1)
+    spec = nested_map(manifest, "spec")
+    path = ("spec", "leaderWorkerTemplate")
+    both = nested_map(spec, "leaderWorkerTemplate")
+    size = group_size(manifest)
+    groups = as_int(spec.get("replicas"), 1)
     has_leader = bool(both.get("leaderTemplate"))
     if has_leader:
         yield Template((*path, "leaderTemplate"), both.get("leaderTemplate"), "leader", groups)
@@ -79,8 +82,10 @@ class _Groups:
 
     def __init__(self, manifest: Json) -> None:
         spec = nested_map(manifest, "spec")
-        self.name, self.namespace = object_name(manifest), namespace_of(manifest)
-        self.count, self.size = max(0, as_int(spec.get("replicas"), 1)), group_size(manifest)
+        self.name = object_name(manifest)
+        self.namespace = namespace_of(manifest)
+        self.count = max(0, as_int(spec.get("replicas"), 1))
+        self.size = group_size(manifest)
         self.templates = nested_map(spec, "leaderWorkerTemplate")
         self.has_leader = bool(self.templates.get("leaderTemplate"))
         self.is_shared = nested_map(spec, "networkConfig").get("subdomainPolicy") != "UniquePerReplica"

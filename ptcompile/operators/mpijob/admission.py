@@ -60,7 +60,8 @@ def _check_replica(kind: str, replica: Json) -> Iterator[Problem]:
 
 def _check_run_policy(spec: Json) -> Iterator[Problem]:
     policy = nested_map(spec, "runPolicy")
-    clean, manager = policy.get("cleanPodPolicy"), policy.get("managedBy")
+    clean = policy.get("cleanPodPolicy")
+    manager = policy.get("managedBy")
     for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit"):
         if as_int(policy.get(field)) < 0:
             text = f"Invalid value: {policy[field]}: must be greater than or equal to 0"

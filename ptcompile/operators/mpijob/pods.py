@@ -78,7 +78,8 @@ class _MPIJob:
     """Values shared by all pods of one job."""
 
     def __init__(self, manifest: Json) -> None:
-        self.name, self.namespace = object_name(manifest), namespace_of(manifest)
+        self.name = object_name(manifest)
+        self.namespace = namespace_of(manifest)
         self.spec = spec = nested_map(manifest, "spec")
         self.replicas = {str(k): as_mapping(v) for k, v in nested_map(spec, "mpiReplicaSpecs").items() if v is not None}
         self.counts = {
@@ -144,7 +145,8 @@ class _MPIJob:
         role = templates.env_value("K_MPI_JOB_ROLE", kind.lower())
         if kind != "Launcher":
             return [role]
-        slots, hosts = str(self.slots), f"{_CONFIG_PATH}/hostfile"
+        slots = str(self.slots)
+        hosts = f"{_CONFIG_PATH}/hostfile"
         variables_by_mpi = {
             "OpenMPI": [
                 ("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),

@@ -70,7 +70,8 @@ def _unlimited_backoff(job: Job) -> tuple[int, ...]:
 
 
 def _unsupported_endings(job: Job) -> Iterator[Problem]:
-    policy, reason = job.run_policy, "nothing recreates a Pod"
+    policy = job.run_policy
+    reason = "nothing recreates a Pod"
     if policy.on_pod_failure in {"RestartPod", "RestartJob"}:
         yield unsupported_by_target(endings.ON_POD_FAILURE, reason, "use the target job, or restartPolicy OnFailure")
     if (path := endings.survival_path(job)) == endings.ON_DISRUPTION:

@@ -31,10 +31,13 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
 
     A subdomain without a hostname gives it no record (Kubernetes 1.36, DNS for Services and pods).
     """
-    metadata, spec = nested_map(manifest, "metadata"), nested_map(manifest, "spec")
-    name, namespace = object_name(manifest), namespace_of(manifest)
+    metadata = nested_map(manifest, "metadata")
+    spec = nested_map(manifest, "spec")
+    name = object_name(manifest)
+    namespace = namespace_of(manifest)
     labels = string_map(metadata.get("labels"))
-    hostname, subdomain = as_string(spec.get("hostname")) or None, as_string(spec.get("subdomain")) or None
+    hostname = as_string(spec.get("hostname")) or None
+    subdomain = as_string(spec.get("subdomain")) or None
     service = find_headless_service(request.related, subdomain, labels, namespace)
     view = PodView(
         name=name,
@@ -57,7 +60,9 @@ def expand_replicas(manifest: Json, request: KindContext) -> Expansion:
     Those of a StatefulSet have host names, subdomain and index by their controller (Kubernetes 1.36,
     pkg/controller/statefulset/stateful_set_utils.go: initIdentity).
     """
-    spec, name, namespace = nested_map(manifest, "spec"), object_name(manifest), namespace_of(manifest)
+    spec = nested_map(manifest, "spec")
+    name = object_name(manifest)
+    namespace = namespace_of(manifest)
     metadata, pod = template_parts(spec.get("template"))
     count = min(max(0, as_int(spec.get("replicas"), 1)), MAX_PODS_PER_ROLE)
     is_stateful = manifest.get("kind") == "StatefulSet"

@@ -66,7 +66,9 @@ class _PyTorchJob:
     def __init__(self, manifest: Json, spec: Json, replicas: dict[str, Json], versions: Versions) -> None:
         self.name = object_name(manifest).replace("/", "-")
         self.namespace = namespace_of(manifest)
-        self.spec, self.replicas, self.versions = spec, replicas, versions
+        self.spec = spec
+        self.replicas = replicas
+        self.versions = versions
         self.counts = {name: max(0, as_int(r.get("replicas"), 1)) for name, r in replicas.items()}
         self.templates = {name: _with_port(template_parts(r.get("template"))[1]) for name, r in replicas.items()}
         self.elastic = spec.get("elasticPolicy")
@@ -157,7 +159,8 @@ class _PyTorchJob:
     def env_of_master(self, kind: str, index: int) -> list[Json]:
         if "Master" not in self.replicas:
             return []
-        port, address = str(_master_port(self.templates["Master"])), f"{self.name}-master-0"
+        port = str(_master_port(self.templates["Master"]))
+        address = f"{self.name}-master-0"
         rank = str(index if kind == "Master" else index + 1)
         total = sum(self.counts.values())
         if self.versions.training_operator < (1, 7):
@@ -183,7 +186,8 @@ class _PyTorchJob:
 
     def env_of_elastic(self) -> list[Json]:
         policy = as_mapping(self.elastic)
-        low, high = policy.get("minReplicas"), policy.get("maxReplicas")
+        low = policy.get("minReplicas")
+        high = policy.get("maxReplicas")
         low = high if low is None else low
         high = low if high is None else high
         workers = self.counts["Worker"]

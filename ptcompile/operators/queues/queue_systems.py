@@ -93,7 +93,8 @@ _PODS_READY_SINCE = (0, 19)
 
 def queue_sentences(manifest: Json, versions: Versions, frameworks: Collection[str] = ()) -> Iterator[str]:
     """Yield sentences on how queues affect a manifest of any kind. `frameworks`: see `queueFrameworks` of a profile."""
-    labels, spec = nested_map(manifest, "metadata", "labels"), nested_map(manifest, "spec")
+    labels = nested_map(manifest, "metadata", "labels")
+    spec = nested_map(manifest, "spec")
     queue = as_string(labels.get(KUEUE_QUEUE))
     if queue:
         setting = _framework_setting(kind_of(manifest), versions, frameworks)
@@ -141,7 +142,8 @@ def queued_status(live: Json, condition: Json | None) -> Status:
     from ptcompile.kinds.status import Status, status_from_condition
 
     status = status_from_condition("queued", condition) if condition is not None else Status("queued", "Suspended")
-    labels, uid = nested_map(live, "metadata", "labels"), as_string(nested_map(live, "metadata").get("uid"))
+    labels = nested_map(live, "metadata", "labels")
+    uid = as_string(nested_map(live, "metadata").get("uid"))
     if queue := as_string(labels.get(KUEUE_QUEUE)):
         where = f"label kueue.x-k8s.io/job-uid={uid}" if uid else "label kueue.x-k8s.io/job-uid"
         return status._replace(message=f"waits for Kueue's queue {queue}; its Workload ({where}) says for what")

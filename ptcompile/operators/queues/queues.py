@@ -92,7 +92,8 @@ def level_of(job: Job, cluster: ClusterProfile) -> TopologyLevel:
 
 def object_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:
     """Return the labels of the admitted object, for Kueue and KAI."""
-    system, queue = cluster.spec.queue_system, queue_of(job, cluster)
+    system = cluster.spec.queue_system
+    queue = queue_of(job, cluster)
     labels: dict[str, str] = {}
     if system == "kueue" and queue:
         labels[KUEUE_QUEUE] = queue

@@ -26,8 +26,10 @@ _SPEC: Path = ("spec",)
 
 def validate(manifest: Json) -> Iterator[Problem]:
     """Yield what the webhook and, without it, the controller reject: bad names and repeated groups."""
-    kind, name = as_string(manifest.get("kind")), as_string(nested_map(manifest, "metadata").get("name"))
-    longest, path = _LONGEST_NAMES.get(kind, 53), ("metadata", "name")
+    kind = as_string(manifest.get("kind"))
+    name = as_string(nested_map(manifest, "metadata").get("name"))
+    longest = _LONGEST_NAMES.get(kind, 53)
+    path = ("metadata", "name")
     if len(name) > longest:
         text = f"Invalid value: {kind} name should be no more than {longest} characters"
         yield _rejection(path, text, f"use at most {longest} characters")
@@ -59,7 +61,8 @@ def _check_group(group: RayGroup) -> Iterator[Problem]:
     yield from _check_resources(group)
     if group.is_head:
         return
-    least, most = group.spec.get("minReplicas"), group.spec.get("maxReplicas")
+    least = group.spec.get("minReplicas")
+    most = group.spec.get("maxReplicas")
     for key, value in (("minReplicas", least), ("maxReplicas", most)):
         if isinstance(value, int) and value < 0:
             text = f"worker group {group.name} has a negative {key}: {value}"
@@ -102,7 +105,8 @@ def _check_restart_policy(group: RayGroup, what: str) -> Iterator[Problem]:
 
 def _check_job(manifest: Json) -> Iterator[Problem]:
     spec = nested_map(manifest, "spec")
-    selector, mode = nested_map(spec, "clusterSelector"), as_string(spec.get("submissionMode"))
+    selector = nested_map(spec, "clusterSelector")
+    mode = as_string(spec.get("submissionMode"))
     if spec.get("rayClusterSpec") is None and not selector:
         text = "one of RayClusterSpec or ClusterSelector must be set"
         yield _failure(_SPEC, text, "describe the cluster in rayClusterSpec, or name one in clusterSelector")

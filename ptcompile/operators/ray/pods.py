@@ -92,7 +92,8 @@ class RayGroup(NamedTuple):
         """The number of replicas that KubeRay starts: within the limits of the group."""
         if self.is_head:
             return 1
-        least, most = as_int(self.spec.get("minReplicas")), as_int(self.spec.get("maxReplicas"), 2**31 - 1)
+        least = as_int(self.spec.get("minReplicas"))
+        most = as_int(self.spec.get("maxReplicas"), 2**31 - 1)
         written = self.spec.get("replicas")
         return max(0, min(max(least, least if written is None else as_int(written)), most))
 
@@ -114,7 +115,8 @@ def cluster_of(manifest: Json) -> Json:
 
 def groups_of(manifest: Json) -> Iterator[RayGroup]:
     """Yield the head, then the groups of workers."""
-    path, cluster = cluster_path(manifest), cluster_of(manifest)
+    path = cluster_path(manifest)
+    cluster = cluster_of(manifest)
     if cluster.get("headGroupSpec") is not None:
         yield RayGroup((*path, "headGroupSpec"), "head", nested_map(cluster, "headGroupSpec"), True)
     for i, group in indexed_mappings(cluster.get("workerGroupSpecs")):
@@ -137,7 +139,8 @@ def pod_templates(manifest: Json) -> Iterator[Template]:
 
 def expand(manifest: Json) -> Expansion:
     """Return the head, the workers and the head's Service, but not the submitter of a RayJob."""
-    name, space = object_name(manifest), namespace_of(manifest)
+    name = object_name(manifest)
+    space = namespace_of(manifest)
     cluster = name if manifest.get("kind") == "RayCluster" else f"{name}-*****"
     roles = [
         ExpandedRole(group.name, group.started_pods, partial(_pod, group, cluster, space))

@@ -260,7 +260,8 @@ def check_claim_support(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """Yield problems if the cluster's Kubernetes cannot express the job's claims; paths are those of a spec."""
     if job.fabric is None and cluster.spec.gpu.claim is None:
         return
-    path, kubernetes = _claims_path(job, cluster), cluster.versions().kubernetes
+    path = _claims_path(job, cluster)
+    kubernetes = cluster.versions().kubernetes
     if path is None or kubernetes >= _CLAIMS_BY_DEFAULT:
         return
     release = f"{kubernetes[0]}.{kubernetes[1]}"

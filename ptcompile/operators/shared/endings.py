@@ -50,7 +50,8 @@ def retries(job: Job) -> int:
     """Return how many failures are retried: the user's limit, else `RETRIES` if the spec requests any restarts, else
     0.
     """
-    limit, policy = job.run_policy.backoff_limit, job.run_policy.on_pod_failure
+    limit = job.run_policy.backoff_limit
+    policy = job.run_policy.on_pod_failure
     if limit is not None:
         return limit
     in_place = any(role.restart_policy == "OnFailure" for role in job.training_roles)
@@ -203,7 +204,8 @@ def check_lost_pods(job: Job, *, each: bool, crash: str, authority: Authority) -
 
 def crash_ends_job(job: Job, crash: str, authority: Authority) -> Iterator[Problem]:
     """Yield a note if a job with a range of nodes or with maxRestarts has no retries for a pod that crashes."""
-    launch, policy = job.launch, job.run_policy
+    launch = job.launch
+    policy = job.run_policy
     if launch is None or job.runtime is not None or not (job.elastic or launch.max_restarts):
         return
     if retries(job) or policy.on_pod_failure is not None or any(map(restarts_in_place, job.training_roles)):
@@ -226,7 +228,8 @@ def reject_restart_job(job: Job, kind: str) -> Iterator[Problem]:
 
 def check_restart_rules(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """Yield an error for restartInPlace if the cluster's Kubernetes has no rules for it, or lacks their action."""
-    rule, versions = job.run_policy.restart_in_place, cluster.versions()
+    rule = job.run_policy.restart_in_place
+    versions = cluster.versions()
     if rule is None:
         return
     for gate, what, since in (

@@ -57,10 +57,12 @@ def train_job_rules(manifest: Json) -> Iterator[Problem]:
 
 
 def _check_name(metadata: Json) -> Iterator[Problem]:
-    name, key = metadata.get("name"), "name"
+    name = metadata.get("name")
+    key = "name"
     if not name:
         # the server first generates the name from generateName, which adds five characters
-        prefix, key = metadata.get("generateName"), "generateName"
+        prefix = metadata.get("generateName")
+        key = "generateName"
         name = f"{prefix[:58]}xxxxx" if isinstance(prefix, str) and prefix else None
     if not isinstance(name, str):
         return
@@ -237,7 +239,8 @@ _SUPPORTED = tuple(f"{kind}.{runtimes.GROUP}" for kind in runtimes.KINDS)
 
 def _group_kind(ref: Json) -> str:
     """Return kind and group as Go prints a GroupKind."""
-    kind, group = as_string(ref.get("kind")), as_string(ref.get("apiGroup"))
+    kind = as_string(ref.get("kind"))
+    group = as_string(ref.get("apiGroup"))
     return f"{kind}.{group}" if group else kind
 
 

@@ -114,7 +114,8 @@ def _name_help(name: str, names: Json | Sequence[str]) -> str:
 def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check `spec.trainer` and `spec.initializer`; each replaces parts of one container."""
     scope = PodContext({}, context, False, None, None, problems)
-    trainer, path = nested_map(spec, "trainer"), ("spec", "trainer")
+    trainer = nested_map(spec, "trainer")
+    path = ("spec", "trainer")
     if trainer.get("env"):
         check_env(trainer["env"], (*path, "env"), trainer, scope)
     if type(trainer.get("resourcesPerNode")) is dict:

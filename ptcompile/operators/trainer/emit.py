@@ -160,7 +160,9 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 
 def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """Yield errors for spec fields that a TrainJob cannot set over an existing runtime."""
-    path, policy, role = (*SPEC, "runtimeRef"), job.run_policy, job.roles[0]
+    path = (*SPEC, "runtimeRef")
+    policy = job.run_policy
+    role = job.roles[0]
     if job.auxiliary_roles or split_template(role.template, cluster.versions()) is None:
         why = "a TrainJob cannot change all of this in the pods of an existing runtime"
         yield unsupported_by_target(
@@ -196,12 +198,14 @@ def _groups(job: Job) -> list[IndexedGroup]:
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     trainer_parts = _over_builtin_runtime(job, cluster)
     if job.runtime is not None:
-        runtimes, ref = [], dict(job.runtime)
+        runtimes = []
+        ref = dict(job.runtime)
         trainer, changes = split_template(job.roles[0].template, cluster.versions()) or ({}, {})
     elif trainer_parts is None:
         runtimes = [_emit_runtime(job, cluster)]
         ref = {"apiGroup": GROUP, "kind": "TrainingRuntime", "name": job.name}
-        trainer, changes = {}, {}
+        trainer = {}
+        changes = {}
     else:
         runtimes = []
         ref = {"apiGroup": GROUP, "kind": "ClusterTrainingRuntime", "name": _RUNTIME}
@@ -231,7 +235,9 @@ def _pod_groups(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 def _over_builtin_runtime(job: Job, cluster: ClusterProfile) -> TrainerParts | None:
     """Return the job's fields over the built-in runtime, or None if that runtime behaves differently."""
-    versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
+    versions = cluster.versions()
+    policy = job.run_policy
+    role = job.roles[0]
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
     plain = not (job.auxiliary_roles or job.elastic or endings.ends_with_node_0(job))
@@ -252,7 +258,8 @@ def _runtime_deadline(job: Job, cluster: ClusterProfile) -> int | None:
 
 def _emit_runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     """Return the job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
-    deadline, policy = _runtime_deadline(job, cluster), pod_group_policy(job, cluster)
+    deadline = _runtime_deadline(job, cluster)
+    policy = pod_group_policy(job, cluster)
     by_volcano = policy is not None and "volcano" in policy
     mark = with_priority if by_volcano else with_pod_group
     pods = map_templates(job, lambda template: mark(template, job, cluster)) if policy is None or by_volcano else job

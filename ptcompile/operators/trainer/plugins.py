@@ -102,7 +102,8 @@ def _with_pod_count(replicated: Json, count: int) -> Json:
 
 
 def _change_pod(replicated: Json, change: Callable[[Json], Json]) -> Json:
-    template, job = nested_map(replicated, "template"), nested_map(replicated, "template", "spec")
+    template = nested_map(replicated, "template")
+    job = nested_map(replicated, "template", "spec")
     pod_template = nested_map(job, "template")
     job = {**job, "template": {**pod_template, "spec": change(nested_map(pod_template, "spec"))}}
     return {**replicated, "template": {**template, "spec": job}}

@@ -106,8 +106,10 @@ def _with_pod_counts(replicated: Json) -> Json:
 
 def _with_container_fields(replicated: Json, name: str, **fields: Any) -> Json:
     """Return the replicatedJob with fields set on its container named `name`."""
-    template, job = nested_map(replicated, "template"), nested_map(replicated, "template", "spec")
-    pod_template, pod = nested_map(job, "template"), nested_map(job, "template", "spec")
+    template = nested_map(replicated, "template")
+    job = nested_map(replicated, "template", "spec")
+    pod_template = nested_map(job, "template")
+    pod = nested_map(job, "template", "spec")
     if not as_mappings(pod.get("containers")):
         return replicated
     containers = [{**c, **fields} if c.get("name") == name else c for c in as_mappings(pod.get("containers"))]
@@ -130,7 +132,8 @@ def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
             nested_map(node, "resources"), trainer["resourcesPerNode"], build.version
         )
     fields["env"] = with_env_merged(node, trainer.get("env")).get("env")
-    place, renamed = container_place(replicated, "node"), {"resources": "resourcesPerNode"}
+    place = container_place(replicated, "node")
+    renamed = {"resources": "resourcesPerNode"}
     build.origins += [((*place, key), FieldOrigin((*TRAINER, renamed.get(key, key)))) for key in fields]
     return _with_container_fields(replicated, "node", **{k: v for k, v in fields.items() if v is not None})
 

@@ -46,7 +46,8 @@ def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
     template = pod_template.merge(
         nested_map(jobs[0], "template", "spec", "template"), _trainjob_template(nested_map(manifest, "spec"))
     )
-    nodes, processes = runtimes.node_count(manifest, runtime), runtimes.nproc_per_node(manifest, runtime)
+    nodes = runtimes.node_count(manifest, runtime)
+    processes = runtimes.nproc_per_node(manifest, runtime)
     unset = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}
     elastic = {"nprocPerNode": int(processes) if processes.isdigit() else processes, "rdzvBackend": "static", **unset}
     pods = ReadRole(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
@@ -77,14 +78,16 @@ def _read_own_runtime(manifest: Json, runtime: Json, jobs: list[Json]) -> Iterat
 
 
 def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -> ReadRole:
-    job, name = nested_map(replicated, "template", "spec"), as_string(replicated.get("name"))
+    job = nested_map(replicated, "template", "spec")
+    name = as_string(replicated.get("name"))
     template = nested_map(job, "template")
     path: Path = ("spec", "template", "spec", "replicatedJobs", index, "template", "spec", "template")
     if name != _NODE:
         restart = restart_policy(template, "OnFailure")
         return ReadRole(name, pod_count(job.get("parallelism")), template, path, name, restart, trains=False, holder=1)
     template = pod_template.merge(template, _trainjob_template(nested_map(manifest, "spec")))
-    nodes, restart = runtimes.node_count(manifest, runtime), restart_policy(template, "OnFailure")
+    nodes = runtimes.node_count(manifest, runtime)
+    restart = restart_policy(template, "OnFailure")
     return ReadRole(_NODE, nodes, template, path, _NODE, restart, holder=1)
 
 

@@ -195,7 +195,8 @@ def find_runtime(manifest: Json, related: Iterable[Json], version: Version = (2,
     images.
     """
     ref = nested_map(manifest, "spec", "runtimeRef")
-    kind, name = as_string(ref.get("kind")) or KINDS[0], as_string(ref.get("name"))
+    kind = as_string(ref.get("kind")) or KINDS[0]
+    name = as_string(ref.get("name"))
     candidates = objects(related) if kind == KINDS[0] else objects(related).in_namespace(namespace_of(manifest))
     for runtime in candidates.by_name((API_VERSION, kind), name):
         return Base(runtime, assumed=False)

@@ -56,7 +56,8 @@ def check_policies(value: Any, path: Path, version: Version) -> Iterator[Problem
 
 
 def _check_policy(policy: Json, path: Path, events: set[str], codes: set[int], version: Version) -> Problem | None:
-    event, code = as_string(policy.get("event")), policy.get("exitCode")
+    event = as_string(policy.get("event"))
+    code = policy.get("exitCode")
     all_events = list(dict.fromkeys([*as_strings(policy.get("events")), *([event] if event else [])]))
     if all_events and code is not None:
         return _rejection(path, "must not specify event and exitCode simultaneously", "split it into two policies")
@@ -126,7 +127,8 @@ def _is_valid_if_pod_is(pod_template: Json) -> bool:
 
 def _is_allowed_by_volcano(problem: Problem) -> bool:
     """Return whether Volcano's older rules allow it: the pod is rejected at its creation."""
-    key, parent = problem.path[-1:], problem.path[-2:-1]
+    key = problem.path[-1:]
+    parent = problem.path[-2:-1]
     if key == ("restartPolicy",) and parent and isinstance(parent[0], int):
         return "Required" in problem.message
     return False
@@ -330,7 +332,8 @@ def _check_tasks(job: str, tasks: Sequence[Json], versions: Versions, establishe
     clean: Any = None
     for i, task in enumerate(tasks):
         path: Path = ("spec", "tasks", i)
-        name, count = as_string(task.get("name")), as_int(task.get("replicas"))
+        name = as_string(task.get("name"))
+        count = as_int(task.get("replicas"))
         if partition := nested_map(task, "partitionPolicy"):
             yield from _check_topology(
                 nested_map(partition, "networkTopology"), (*path, "partitionPolicy", "networkTopology")
@@ -365,10 +368,12 @@ def _check_pod_name(pod: str, job: str, path: Path) -> Iterator[Problem]:
 
 
 def _check_partitions(task: Json, policy: Json, path: Path) -> Iterator[Problem]:
-    total, size = as_int(policy.get("totalPartitions")), as_int(policy.get("partitionSize"))
+    total = as_int(policy.get("totalPartitions"))
+    size = as_int(policy.get("partitionSize"))
     if total <= 0 or size <= 0:  # reported by the schema
         return
-    count, min_partitions = as_int(task.get("replicas")), as_int(policy.get("minPartitions"))
+    count = as_int(task.get("replicas"))
+    min_partitions = as_int(policy.get("minPartitions"))
     if count != total * size:
         message = f"Invalid value: {count}: 'Replicas' are not equal to TotalPartitions*PartitionSize ({total * size})"
         yield _rejection((*path, "replicas"), message, f"use {total * size} replicas, or change the partitions")
@@ -406,7 +411,8 @@ def _check_volumes(volumes: Sequence[Json]) -> Iterator[Problem]:
     seen: set[str] = set()
     for i, volume in enumerate(volumes):
         path: Path = ("spec", "volumes", i)
-        mount, claim = as_string(volume.get("mountPath")), as_string(volume.get("volumeClaimName"))
+        mount = as_string(volume.get("mountPath"))
+        claim = as_string(volume.get("volumeClaimName"))
         has_template = volume.get("volumeClaim") is not None
         if not mount:
             yield _rejection((*path, "mountPath"), "Required value: mountPath is required", "set mountPath")

@@ -24,7 +24,8 @@ _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}
 
 def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Yield invalid names of child objects, and plugin ports that the pods cannot have."""
-    spec, name = nested_map(manifest, "spec"), object_name(manifest)
+    spec = nested_map(manifest, "spec")
+    name = object_name(manifest)
     plugins = {str(k): as_strings(v) for k, v in nested_map(spec, "plugins").items() if v is not None}
     tasks = as_mappings(spec.get("tasks"))
     yield from _check_names(name, spec, tasks, plugins, request.versions)

@@ -127,7 +127,8 @@ def _unsupported_static_rendezvous(job: Job) -> Iterator[Problem]:
 
 def _tasks_of(job: Job) -> list[tuple[str, int, Role]]:
     """Return Volcano's tasks, each as its name, its number of pods and the role that describes them."""
-    master, worker = job.names.master, job.names.worker
+    master = job.names.master
+    worker = job.names.worker
     first, *rest = job.training_roles
     if _has_one_task(job):
         auxiliary_tasks = [(role.name, role.replicas, role) for role in job.auxiliary_roles]

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 
 def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """Yield the endings that Volcano cannot express, and those that it only approximates."""
-    policy, failure_action = job.run_policy, _failure_action(job, cluster)
+    policy = job.run_policy
+    failure_action = _failure_action(job, cluster)
     if policy.on_pod_failure == "RestartPod" and not has_feature("volcano-restart-pod", cluster.versions()):
         why = "Volcano restarts single pods only since 1.12, and the profile names an older release"
         yield unsupported_by_target(endings.ON_POD_FAILURE, why, "use RestartJob, or the target job or jobset")
@@ -93,7 +94,8 @@ def _counts_failures(job: Job, failure_action: OnPodFailure) -> bool:
 
 def job_fields(job: Job, cluster: ClusterProfile) -> Json:
     """Return maxRetry, minSuccess and policies of the job."""
-    failure_action, disruption_action = _failure_action(job, cluster), endings.on_disruption(job)
+    failure_action = _failure_action(job, cluster)
+    disruption_action = endings.on_disruption(job)
     eviction_action = _eviction_action(job, failure_action)
     is_uncounted = (
         disruption_action == "Ignore" and eviction_action == "RestartJob" and not _counts_failures(job, failure_action)

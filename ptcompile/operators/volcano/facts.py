@@ -79,7 +79,8 @@ def status(live: Json) -> Status:
     """
     live_status = nested_map(live, "status")
     state = nested_map(live_status, "state")
-    phase, reason = as_string(state.get("phase")), as_string(state.get("reason"))
+    phase = as_string(state.get("phase"))
+    reason = as_string(state.get("reason"))
     message = as_string(state.get("message")) or None
     if phase in _PHASES:
         return Status(_PHASES[phase], reason or (phase if phase in _PHASE_REASONS else None), message)

@@ -113,7 +113,8 @@ def pytorch(job: DefaultedJob, args: Sequence[str]) -> PluginEffect:
     flags, notes = parse_flags("pytorch", args, FLAGS)
     if job.version < (1, 14):
         flags["wait-master-enabled"] = False
-    master, worker = job.task(flags["master"]), job.task(flags["worker"])
+    master = job.task(flags["master"])
+    worker = job.task(flags["worker"])
     if master is None:
         note = f"plugin pytorch: no task is named {flags['master']!r}, so the pods get no env and no port"
         return PluginEffect(notes=(*notes, note))

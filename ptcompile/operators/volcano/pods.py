@@ -124,17 +124,17 @@ def _expand_task(
     changes: Sequence[PodTransform],
     job_annotations: Mapping[str, str],
 ) -> ExpandedRole:
-    labels, annotations = (
-        _fixed_labels(job, task),
-        {**_fixed_annotations(job, task), **_inherited_annotations(job_annotations)},
-    )
+    labels = _fixed_labels(job, task)
+    annotations = {**_fixed_annotations(job, task), **_inherited_annotations(job_annotations)}
 
     def build(index: int) -> PodView:
         name = job.pod_name(task, index)
-        spec, added_annotations = base, dict[str, str]()
+        spec = base
+        added_annotations = dict[str, str]()
         for change in changes:
             spec = change(task, index, spec, added_annotations)
-        hostname, subdomain = as_string(spec.get("hostname")) or None, as_string(spec.get("subdomain")) or None
+        hostname = as_string(spec.get("hostname")) or None
+        subdomain = as_string(spec.get("subdomain")) or None
         has_dns = "svc" in job.plugins and subdomain == job.name
         return PodView(
             name=name,
@@ -315,7 +315,8 @@ def too_many_tasks(manifest: Json) -> Problem | None:
     """Return the finding for more tasks than the svc plugin's output, quadratic in tasks, allows to simulate, or
     None.
     """
-    tasks, limit = nested_map(manifest, "spec").get("tasks"), limits().roles
+    tasks = nested_map(manifest, "spec").get("tasks")
+    limit = limits().roles
     if not (isinstance(tasks, list) and len(tasks) > limit and "svc" in nested_map(manifest, "spec", "plugins")):
         return None
     message = f"more than {limit} tasks whose pods list the hosts of all: its pods are not simulated"

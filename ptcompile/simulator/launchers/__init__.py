@@ -234,7 +234,8 @@ def resolve_options(name: str, options: Mapping[str, str], env: Mapping[str, str
     from_env = {option: env[variable] for option, variable in launcher.variables.items() if variable in env}
     resolved = {**launcher.defaults, **from_env, **options}
     total = atoi(resolved.get("num-processes", resolved.get("world-size", "")))
-    nodes, processes = atoi(resolved.get("nnodes", "")), atoi(resolved.get("nproc-per-node", ""))
+    nodes = atoi(resolved.get("nnodes", ""))
+    processes = atoi(resolved.get("nproc-per-node", ""))
     if name == "composer" and total and processes and total % processes == 0:
         resolved["nnodes"] = str(total // processes)
     if name == "accelerate" and total and nodes and total >= nodes:

@@ -141,7 +141,8 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
         notes.append(f"torchrun does not start: PET_STANDALONE must be a whole number, not {standalone!r}")
     elif standalone != "0":
         options |= STANDALONE
-    backend, endpoint = options["rdzv-backend"], options["rdzv-endpoint"]
+    backend = options["rdzv-backend"]
+    endpoint = options["rdzv-endpoint"]
     is_static = backend == "static"
     if is_static and not endpoint:
         endpoint = f"{options['master-addr']}:{options['master-port']}"
@@ -174,7 +175,8 @@ def _launcher_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
     if nodes is None or nodes == (1, 1):
         return _single_node(launch, from_env, options, devices)
     backend = options.get("rdzv-backend", "static")
-    host, port = options.get("master-addr", ""), options.get("master-port", "29500")
+    host = options.get("master-addr", "")
+    port = options.get("master-port", "29500")
     processes, processes_text, _ = _parse_processes(options.get("nproc-per-node", "auto" if devices else ""), devices)
     return from_env._replace(
         backend=backend,
@@ -241,7 +243,8 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
     """Return the rendezvous without torchrun: `init_process_group` reads MASTER_ADDR, MASTER_PORT, WORLD_SIZE and
     RANK.
     """
-    address, port = env.get("MASTER_ADDR", ""), env.get("MASTER_PORT", "")
+    address = env.get("MASTER_ADDR", "")
+    port = env.get("MASTER_PORT", "")
     world_size = atoi(env.get("WORLD_SIZE", ""))
     is_alone = not address and world_size is None
     nodes = (1, 1) if is_alone else (world_size, world_size) if world_size is not None and world_size > 0 else None

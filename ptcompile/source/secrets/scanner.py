@@ -122,7 +122,8 @@ def _walk_mapping(mapping: Mapping[Any, Any], path: Path, parent: str, secrets: 
     table = parent.casefold()
     entry_name = _secret_entry_name(mapping, table)
     for key, inner in mapping.items():
-        name, value_path = str(key), (*path, key)
+        name = str(key)
+        value_path = (*path, key)
         if kind == "secret" and name not in _IDENTITY and path[-1:] != ("ownerReferences",) and _is_object(mapping):
             _add_leaves(inner, value_path, None, secrets)
         elif kind == "secret" and name == "metadata" and isinstance(inner, Mapping):

@@ -79,7 +79,8 @@ def merge_intervals(intervals: Iterable[TextInterval]) -> list[TextInterval]:
 
 def without_parts(text: str, intervals: Iterable[TextInterval], mask: Callable[[str], str]) -> str:
     """Return the text with each interval replaced by its mask. `intervals` are in order."""
-    pieces, done = [], 0
+    pieces = []
+    done = 0
     for start, end in intervals:
         pieces += [text[done:start], mask(text[start:end])]
         done = end

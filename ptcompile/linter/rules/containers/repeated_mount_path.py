@@ -40,7 +40,8 @@ def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         volume_names: dict[str, str] = {}
         for entry_path, mount in container.mounts:
-            folder, name = mount_path(mount), as_string(mount.get("name"))
+            folder = mount_path(mount)
+            name = as_string(mount.get("name"))
             if folder in volume_names and volume_names[folder] != name:
                 path = (*entry_path, "mountPath")
                 yield found_at(

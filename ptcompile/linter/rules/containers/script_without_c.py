@@ -36,14 +36,16 @@ from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 def _check(subject: Subject) -> Findings:
     for container in subject.containers:
-        argv, shell = container.argv, shell_index(container)
+        argv = container.argv
+        shell = shell_index(container)
         if not is_command_written(container) or shell is None or container.call is not None:
             continue
         word = next((argument for argument in argv[shell + 1 :] if argument.text[:1] not in ("-", "+")), None)
         if word is not None and len(word.text.split()) > 1:
             key = word.path[:-1]
             siblings = [argument for argument in argv if argument.path[:-1] == key]
-            words, index = [argument.text for argument in siblings], siblings.index(word)
+            words = [argument.text for argument in siblings]
+            index = siblings.index(word)
             yield found_at(
                 word.path,
                 f"without -c, {basename(argv[shell].text)} takes this line as the name of a file",

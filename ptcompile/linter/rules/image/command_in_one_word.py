@@ -70,9 +70,11 @@ def _find_entry(container: ManifestContainer) -> tuple[int, str, str] | None:
     """Return the index of a script or module that is a whole command line, its starter, and its noun; None for
     others.
     """
-    argv, launch = container.tokens, container.launch
+    argv = container.tokens
+    launch = container.launch
     starter: str = launch.launcher
-    start, is_module = len(argv) - len(launch.entry), "module" in launch.options
+    start = len(argv) - len(launch.entry)
+    is_module = "module" in launch.options
     if launch.in_shell or not launch.entry:
         return None
     if starter in launchers.LAUNCHERS:

@@ -63,7 +63,8 @@ def _check(subject: Subject) -> Findings:
     pods: dict[str, tuple[ManifestTemplate, Path]] = {}
     for template in subject.templates:
         path, values = next(pinned_values(template.spec, _TOPOLOGY), ((), []))
-        chips, per_pod = _chips_in(values[0]) if len(values) == 1 else 0, _chips_of_pod(template)
+        chips = _chips_in(values[0]) if len(values) == 1 else 0
+        per_pod = _chips_of_pod(template)
         if not chips or not per_pod or not template.replicas:
             continue
         if per_pod > chips:

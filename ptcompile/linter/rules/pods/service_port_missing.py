@@ -46,7 +46,8 @@ from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Findings:
-    service, rendezvous = subject.cached(endpoint_service), subject.rendezvous
+    service = subject.cached(endpoint_service)
+    rendezvous = subject.rendezvous
     if service is None or rendezvous is None:
         return
     spec = nested_map(service, "spec")

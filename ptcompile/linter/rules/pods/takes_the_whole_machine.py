@@ -43,7 +43,8 @@ def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for excess in excess_requests(template):
             if excess.misfit.left is not None:
-                has, allocatable = f"{excess.misfit.has}, {excess.misfit.machine}", excess.misfit.left
+                has = f"{excess.misfit.has}, {excess.misfit.machine}"
+                allocatable = excess.misfit.left
                 yield found_at(
                     excess.path,
                     f"{excess.text}: of its {has} leaves {allocatable}",

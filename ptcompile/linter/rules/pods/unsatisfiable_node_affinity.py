@@ -66,11 +66,9 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
         return "an empty term selects none"
     allowed: dict[str, set[str]] = {key: {value} for key, value in selector.items()}
     for expression in as_mappings(term.get("matchExpressions")):
-        key, operator, values = (
-            as_string(expression.get("key")),
-            as_string(expression.get("operator")),
-            set(as_strings(expression.get("values"))),
-        )
+        key = as_string(expression.get("key"))
+        operator = as_string(expression.get("operator"))
+        values = set(as_strings(expression.get("values")))
         if operator == "In":
             remaining = values & allowed[key] if key in allowed else values
             if not remaining:
@@ -79,11 +77,9 @@ def _find_contradiction(selector: Mapping[str, str], term: Json) -> str | None:
         elif operator in ("Gt", "Lt") and not all(map(_is_number, values)):
             return f"{key} is compared with {_join_values(values)}, but {operator} needs whole numbers"
     for expression in as_mappings(term.get("matchExpressions")):
-        key, operator, values = (
-            as_string(expression.get("key")),
-            as_string(expression.get("operator")),
-            set(as_strings(expression.get("values"))),
-        )
+        key = as_string(expression.get("key"))
+        operator = as_string(expression.get("operator"))
+        values = set(as_strings(expression.get("values")))
         if key in allowed and operator == "DoesNotExist":
             return _conflict_message(key, allowed[key], "absent")
         if key in allowed and operator == "NotIn" and allowed[key] <= values:

@@ -47,7 +47,8 @@ def _check(subject: Subject) -> Findings:
     for path, container, view, pod in subject.views():
         mounts = container.get("volumeMounts")
         for i, item in enumerate(mounts if isinstance(mounts, list) else ()):
-            mount, mount_path = as_mapping(item), (*path, "volumeMounts", i)
+            mount = as_mapping(item)
+            mount_path = (*path, "volumeMounts", i)
             literal = [match[1] for match in _REFERENCE.finditer(as_string(mount.get("subPath"))) if match[1]]
             if literal:
                 yield found_at(

@@ -61,7 +61,8 @@ def _check(subject: Subject) -> Findings:
 
 def _user(template: ManifestTemplate, container: ManifestContainer) -> tuple[Path, int]:
     """Return the container's user ID and its path; 0 if it is root or not set."""
-    own, shared = nested_map(container.spec, "securityContext"), nested_map(template.spec, "securityContext")
+    own = nested_map(container.spec, "securityContext")
+    shared = nested_map(template.spec, "securityContext")
     is_own = own.get("runAsUser") is not None
     owner_path = container.path if is_own else (*template.path, "spec")
     return (*owner_path, "securityContext", "runAsUser"), as_int((own if is_own else shared).get("runAsUser"))

@@ -71,7 +71,8 @@ def _check(subject: Subject) -> Findings:
     serving = _serving_pod(subject, rendezvous) if rendezvous is not None else None
     if rendezvous is None or serving is None:
         return
-    host, port = rendezvous.host, rendezvous.endpoint.rpartition(":")[2]
+    host = rendezvous.host
+    port = rendezvous.endpoint.rpartition(":")[2]
     for container in serving.template.containers:
         for word in waiting.get(container.path, ()):
             if host in word.text and port in word.text:

@@ -127,7 +127,8 @@ def _restricts(policy: Json, direction: str, pod: Pod) -> bool:
 def _allows_peers(policy: Json, direction: str, peers: str, pod: Pod, stream: Stream) -> bool:
     """Return whether a rule allows all ports between the job's pods."""
     for rule in as_mappings(nested_map(policy, "spec").get(direction.lower())):
-        ports, allowed_peers = as_mappings(rule.get("ports")), as_mappings(rule.get(peers))
+        ports = as_mappings(rule.get("ports"))
+        allowed_peers = as_mappings(rule.get(peers))
         all_ports = not ports or any(port.get("endPort") is not None or "port" not in port for port in ports)
         if all_ports and (not allowed_peers or any(_can_match(peer, pod, stream) for peer in allowed_peers)):
             return True
@@ -157,7 +158,8 @@ def _may_be_in(selector: Json, pod: Pod, stream: Stream) -> bool:
 def _allows_dns(policy: Json) -> bool:
     """Return whether a rule may allow the cluster's DNS, which is in kube-system."""
     for rule in as_mappings(nested_map(policy, "spec").get("egress")):
-        ports, peers = as_mappings(rule.get("ports")), as_mappings(rule.get("to"))
+        ports = as_mappings(rule.get("ports"))
+        peers = as_mappings(rule.get("to"))
         has_port = not ports or any(port.get("port") in (None, 53, "53") or _is_named(port) for port in ports)
         if has_port and (not peers or any(_may_be_dns(peer) for peer in peers)):
             return True

@@ -123,10 +123,13 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
     """Return the labels of all pods of the stream, by namespace; equal ones of several pods once."""
     pods: dict[str, dict[object, _PodLabels]] = {}
     for manifest in stream.objects:
-        kind, is_related = kind_of(manifest), id(manifest) in stream.related_ids
-        title, local_pods = f"{kind[1]}/{object_name(manifest)}", pods.setdefault(namespace_of(manifest), {})
+        kind = kind_of(manifest)
+        is_related = id(manifest) in stream.related_ids
+        title = f"{kind[1]}/{object_name(manifest)}"
+        local_pods = pods.setdefault(namespace_of(manifest), {})
         if kind in RUNS_PODS:
-            job, label = subject_of(manifest, stream).job, kind_named(kind).additions.job_label
+            job = subject_of(manifest, stream).job
+            label = kind_named(kind).additions.job_label
             name_label = f"{label}={object_name(manifest)}" if label else ""
             for _, pod in job.first_pods() if job is not None else ():
                 key = (frozenset(pod.view.labels.items()), True, is_related)

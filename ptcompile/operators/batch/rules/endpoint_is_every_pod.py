@@ -56,7 +56,9 @@ from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
 def _check(subject: Subject) -> Findings:
-    service, job, rendezvous = subject.cached(endpoint_service), subject.job, subject.rendezvous
+    service = subject.cached(endpoint_service)
+    job = subject.job
+    rendezvous = subject.rendezvous
     if service is None or job is None or rendezvous is None or job.size < 2:
         return
     role = job.roles[0]

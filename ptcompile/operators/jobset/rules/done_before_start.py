@@ -86,7 +86,8 @@ def _first_unreached(subject: Subject, awaited: list[str], *, is_any: bool) -> s
     all_bits = (1 << len(bits)) - 1
     completed_bits: dict[str, int] = {}
     for _, replicated in replicated_jobs(subject):  # the webhook lets dependsOn name only earlier ones
-        name, completed = name_of(replicated), 0
+        name = name_of(replicated)
+        completed = 0
         for dependency in as_mappings(replicated.get("dependsOn")):
             required_job = as_string(dependency.get("name"))
             completed |= completed_bits.get(required_job, 0) | (

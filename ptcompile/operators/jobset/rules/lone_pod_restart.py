@@ -57,7 +57,8 @@ def _check(subject: Subject) -> Findings:
         rendezvous = subject.waiting_roles.get(name_of(replicated)) if restarts_alone else None
         if rendezvous is None or not _has_fixed_size(rendezvous):
             continue
-        path, nodes = child_path(index, "backoffLimit"), min_nodes(rendezvous)
+        path = child_path(index, "backoffLimit")
+        nodes = min_nodes(rendezvous)
         origin = "" if spec.get("backoffLimit") is not None else " (the default of backoffLimit)"
         yield found_at(
             path,

@@ -62,7 +62,8 @@ def _check(subject: Subject) -> Findings:
     ]
     running = sum(concurrent_pods(job) for _, job in replicated_list) if serial else 0
     for index, replicated in serial:
-        spec, completions = child_job(replicated), _completions_of(replicated)
+        spec = child_job(replicated)
+        completions = _completions_of(replicated)
         rendezvous = subject.waiting_roles.get(name_of(replicated))
         if rendezvous is None or min_nodes(rendezvous) <= running:
             continue

@@ -85,7 +85,8 @@ def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], list[tuple[str,
     """Map namespace and Service to its JobSets by name: the name, and whether the subdomain is explicit."""
     jobsets: dict[tuple[str, str], list[tuple[str, bool]]] = {}
     for jobset in stream.objects.of_kind(_JOBSET):
-        network, name = nested_map(jobset, "spec", "network"), as_string(nested_map(jobset, "metadata").get("name"))
+        network = nested_map(jobset, "spec", "network")
+        name = as_string(nested_map(jobset, "metadata").get("name"))
         if network.get("enableDNSHostnames") is not False:
             is_explicit = bool(network.get("subdomain"))
             service = as_string(network.get("subdomain")) if is_explicit else name

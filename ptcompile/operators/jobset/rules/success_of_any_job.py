@@ -83,7 +83,8 @@ def _check(subject: Subject) -> Findings:
         rendezvous = subject.waiting_roles.get(name_of(replicated))
         pods = as_int(child_job(replicated).get("completions"), as_int(child_job(replicated).get("parallelism"), 1))
         if rendezvous is not None and min_nodes(rendezvous) > pods and sum(map(job_count, counted)) > 1:
-            path, nodes = ("spec", "successPolicy", "operator"), min_nodes(rendezvous)
+            path = ("spec", "successPolicy", "operator")
+            nodes = min_nodes(rendezvous)
             yield found_at(
                 path,
                 f"{nodes} pods of several Jobs train together, but the first Job that is done ends them all",

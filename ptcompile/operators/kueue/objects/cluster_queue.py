@@ -39,7 +39,8 @@ def check_cluster_queue(manifest: Json, versions: Versions, problems: FieldError
 
 
 def _check_totals(spec: Json, problems: FieldErrors) -> None:
-    groups, path = as_mappings(spec.get("resourceGroups")), ("spec", "resourceGroups")
+    groups = as_mappings(spec.get("resourceGroups"))
+    path = ("spec", "resourceGroups")
     totals = {
         "flavors": sum(len(as_mappings(group.get("flavors"))) for group in groups),
         "covered resources": sum(len(as_strings(group.get("coveredResources"))) for group in groups),

@@ -37,7 +37,9 @@ def check_flavor(manifest: Json, versions: Versions, problems: FieldErrors) -> N
 def _check_taints(taints: Any, problems: FieldErrors) -> None:
     seen: set[tuple[str, str]] = set()
     for index, taint in indexed_mappings(taints):
-        path, key, value = ("spec", "nodeTaints", index), taint.get("key") or "", taint.get("value") or ""
+        path = ("spec", "nodeTaints", index)
+        key = taint.get("key") or ""
+        value = taint.get("value") or ""
         if isinstance(key, str) and (why := names.why_not_qualified_name(key)):
             problems.invalid((*path, "key"), key, why, "write the key of a node's taint")
         if isinstance(value, str) and (why := names.why_not_label_value(value)):
@@ -51,7 +53,8 @@ def _check_taints(taints: Any, problems: FieldErrors) -> None:
 
 def check_flavor_update(update: Update, problems: FieldErrors) -> None:
     """Check what may not change in a ResourceFlavor with a topology."""
-    before, after = nested_map(update.old, "spec"), nested_map(update.new, "spec")
+    before = nested_map(update.old, "spec")
+    after = nested_map(update.new, "spec")
     if update.versions.kueue >= (0, 20) or before.get("topologyName") is None or not after:
         return
     for field in _IMMUTABLE_WITH_TOPOLOGY:

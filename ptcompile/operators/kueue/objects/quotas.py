@@ -60,9 +60,11 @@ def _check_flavor_quotas(
     for index, quota in indexed_mappings(flavor.get("resources")):
         if index >= len(covered):
             return
-        quota_path, name = (*path, "resources", index), quota.get("name")
+        quota_path = (*path, "resources", index)
+        name = quota.get("name")
         if isinstance(name, str) and name != covered[index]:
-            why, help = "must match the name in coveredResources", f'write "{covered[index]}": the order is the same'
+            why = "must match the name in coveredResources"
+            help = f'write "{covered[index]}": the order is the same'
             problems.invalid((*quota_path, "name"), name, why, help)
         _check_not_negative(quota, "nominalQuota", quota_path, problems)
         for limit in ("borrowingLimit", "lendingLimit"):
@@ -96,7 +98,8 @@ def _check_limit(quota: Json, field: str, rules: QuotaRules, path: Path, problem
     elif field == "lendingLimit" and rules.lends_at_most_nominal:
         nominal = quantity.parse(quota.get("nominalQuota"))
         if nominal is not None and limit > nominal:
-            why, help = "must be less than or equal to the nominalQuota", f"use {nominal} or less"
+            why = "must be less than or equal to the nominalQuota"
+            help = f"use {nominal} or less"
             problems.invalid((*path, field), str(limit), why, help)
 
 

@@ -53,8 +53,10 @@ def _is_elastic(manifest: Json) -> bool:
 
 
 def _check_pod_set(pod_set: Json, path: Path, problems: FieldErrors) -> None:
-    template, template_path = nested_map(pod_set, "template"), (*path, "template")
-    metadata, metadata_path = nested_map(template, "metadata"), (*template_path, "metadata")
+    template = nested_map(pod_set, "template")
+    template_path = (*path, "template")
+    metadata = nested_map(template, "metadata")
+    metadata_path = (*template_path, "metadata")
     check_labels(metadata.get("labels"), (*metadata_path, "labels"), problems)
     check_annotations(metadata.get("annotations"), (*metadata_path, "annotations"), problems)
     for resources, resources_path in _resources_of(nested_map(template, "spec"), (*template_path, "spec")):
@@ -75,7 +77,8 @@ def _check_amounts(amounts: Any, path: Path, problems: FieldErrors) -> None:
     for name, value in as_mapping(amounts).items():
         amount_path = (*path, name)
         if name == "pods":
-            why, help = "the key is reserved for internal kueue use", "remove it: Kueue counts the pods itself"
+            why = "the key is reserved for internal kueue use"
+            help = "remove it: Kueue counts the pods itself"
             problems.invalid(amount_path, name, why, help, field=key_path(amount_path))
         amount = parse_amount(value, amount_path, problems)
         if amount is not None and amount.nano < 0:
@@ -85,7 +88,8 @@ def _check_amounts(amounts: Any, path: Path, problems: FieldErrors) -> None:
 
 def _check_slices(request: Json, path: Path, problems: FieldErrors) -> None:
     """Check that a slice has both a topology and a size."""
-    topology, size = request.get("podSetSliceRequiredTopology"), request.get("podSetSliceSize")
+    topology = request.get("podSetSliceRequiredTopology")
+    size = request.get("podSetSliceSize")
     size_path = (*path, "podSetSliceSize")
     if topology is None and size is not None:
         why = "may not be set when podSetSliceRequiredTopology is not specified"

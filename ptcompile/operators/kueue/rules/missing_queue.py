@@ -65,7 +65,8 @@ def _check(subject: Subject) -> Findings:
     if not name:
         return
     yield from _missing_priority(subject)
-    queues, job_namespace = subject.stream.cached(StreamQueues), subject.namespace
+    queues = subject.stream.cached(StreamQueues)
+    job_namespace = subject.namespace
     queue_names = [queue_name for namespace, queue_name in queues.cluster.local_queues if namespace == job_namespace]
     path = ("metadata", "labels", QUEUE)
     if queue_names and name not in queue_names:

@@ -61,7 +61,8 @@ def _check(subject: Subject) -> Findings:
     verdict = subject.stream.cached(StreamQueues).verdict(subject) if name else None
     if verdict is None or verdict.fits or not (verdict.is_certain or verdict.lacks_nodes):
         return
-    path, help = ("metadata", "labels", QUEUE), "request less, use another queue, or raise the quota"
+    path = ("metadata", "labels", QUEUE)
+    help = "request less, use another queue, or raise the quota"
     message = f"queue {name} can never admit this: {verdict.reason}"
     if verdict.is_certain:
         yield found_at(path, message, help)

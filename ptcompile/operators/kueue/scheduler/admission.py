@@ -104,7 +104,8 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
     """Return what becomes of each job, in order, after all were created."""
     cluster = read_cluster(request.objects, is_complete=request.is_complete)
     state = ClusterState(request.objects, request.versions)
-    scheduler, empty = Scheduler(cluster), EmptyQueues(cluster)
+    scheduler = Scheduler(cluster)
+    empty = EmptyQueues(cluster)
     owners = {(as_string(job.get("kind")), namespace_of(job), object_name(job)) for job in request.jobs}
     scheduler.restore(
         workload
@@ -228,7 +229,8 @@ def _advice(workload: Workload, scheduler: Scheduler, empty: EmptyQueues, *, is_
     if len(scaled) != 1 or workload.cluster_queue not in scheduler.state.queues:
         return ""
     counts = [pod_set.count for pod_set in workload.pod_sets]
-    low, high = 0, counts[scaled[0]] - 1
+    low = 0
+    high = counts[scaled[0]] - 1
     while low < high:
         middle = (low + high + 1) // 2
         counts[scaled[0]] = middle

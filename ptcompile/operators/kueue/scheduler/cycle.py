@@ -142,13 +142,16 @@ class Scheduler:
         full = [item.count for item in workload.pod_sets]
         spare = [0 if item.least is None else item.count - item.least for item in workload.pod_sets]
         total = sum(spare)
-        low, high, best = 1, total + 1, None
+        low = 1
+        high = total + 1
+        best = None
         while low < high:
             middle = (low + high) // 2
             counts = [count - extra * middle // total for count, extra in zip(full, spare, strict=True)]
             assignment, targets = self._try(workload, counts)
             if assignment.fit == Fit.NOW or targets:
-                high, best = middle, _Entry(workload, assignment, targets)
+                high = middle
+                best = _Entry(workload, assignment, targets)
             else:
                 low = middle + 1
         return best

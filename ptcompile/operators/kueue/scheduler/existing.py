@@ -36,7 +36,9 @@ class ExistingWorkload(Workload):
         super().__init__(
             object_name(manifest), namespace_of(manifest), as_string(spec.get("queueName")), _priority(spec), ()
         )
-        self._manifest, self._cluster, self._state = manifest, cluster, state
+        self._manifest = manifest
+        self._cluster = cluster
+        self._state = state
         self._read: tuple[PodSet, ...] | None = None
         metadata = nested_map(manifest, "metadata")
         self.order = as_string(metadata.get("creationTimestamp")), 0

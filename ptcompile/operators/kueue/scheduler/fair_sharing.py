@@ -38,7 +38,8 @@ def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
     has_own = False
     retries: dict[str, list[Workload]] = by_queue
     for _ in range(2):
-        ordering, retries = _Ordering(queue, retries), {}
+        ordering = _Ordering(queue, retries)
+        retries = {}
         for target in _by_strategy(incoming, ordering, strategies[0], retries):
             has_own = has_own or target.how == IN_QUEUE
             yield target
@@ -50,7 +51,8 @@ def fair_candidates(incoming: Incoming) -> Iterator[PreemptionTarget]:
 
 def _candidates(incoming: Incoming) -> dict[str, list[Workload]]:
     """Return the workloads that may be preempted by their queue, in order."""
-    queue, state = incoming.queue, incoming.state
+    queue = incoming.queue
+    state = incoming.state
     within, across = (as_string(policies(queue).get(key), "Never") for key in _POLICIES)
     out: dict[str, list[Workload]] = {}
     for other in queue.root.queues():
@@ -98,7 +100,8 @@ class _Ordering:
                 continue
             share = (*dominant_share(child), child.is_cohort)
             if best is None or share >= best_share:
-                best, best_share = child, share
+                best = child
+                best_share = share
         if best is None:
             self.pruned.add(cohort)
             return None
@@ -114,7 +117,8 @@ def _by_strategy(
     incoming: Incoming, ordering: _Ordering, strategy: str, retries: dict[str, list[Workload]]
 ) -> Iterator[PreemptionTarget]:
     """Yield candidates by the first strategy; those that it spares are collected."""
-    queue, state = incoming.queue, incoming.state
+    queue = incoming.queue
+    state = incoming.state
     is_within_nominal = not any(queue.would_borrow(key, incoming.usage.get(key, 0)) for key in incoming.contested)
     while (chosen := ordering.next_queue()) is not None:
         candidates = ordering.candidates[chosen.name]
@@ -149,7 +153,8 @@ def _shares(incoming: Incoming, other: QuotaNode) -> tuple[Share, Share]:
     """Return the shares of the preemptor with its workload and of the other queue, below their common cohort."""
     queue = incoming.queue
     queue.use(incoming.usage)
-    path, other_path = (queue, *queue.ancestors), (other, *other.ancestors)
+    path = (queue, *queue.ancestors)
+    other_path = (other, *other.ancestors)
     common = next((node for node in path if node in other_path), queue.root)
     shares = dominant_share(_below(path, common)), dominant_share(_below(other_path, common))
     queue.release(incoming.usage)

@@ -166,7 +166,8 @@ def assign(workload: Workload, state: QueueState, simulate: Simulate, counts: Se
 
 def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]) -> bool:
     """Assign flavors to pod sets that share them, and return whether there are any."""
-    items, requests = [], dict[str, int]()
+    items = []
+    requests = dict[str, int]()
     for i in members:
         pod_set = search.workload.pod_sets[i]
         count = counts[i] if counts else pod_set.count
@@ -180,7 +181,8 @@ def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]
     has_failed = False
     for item in items:
         item.flavors = {name: choice for name, choice in flavors.items() if name in item.requests}
-        item.reasons, item.error = list(reasons), error
+        item.reasons = list(reasons)
+        item.error = error
         if not item.requests and item.pod_set.topology.group:
             item.flavors = {name: c for name, c in flavors.items() if c.name in search.state.topologies(search.queue)}
         search.assignment.append(item)
@@ -239,10 +241,12 @@ def _find_flavor(
                 break
             choices[resource] = FlavorChoice(group.flavors[index], fit, borrowing)
         if not _tries_next(worst, fungibility):
-            best, best_fit = choices, worst
+            best = choices
+            best_fit = worst
             break
         if _is_better(worst, best_fit, preference):
-            best, best_fit = choices, worst
+            best = choices
+            best_fit = worst
     for choice in best.values():
         choice.tried = -1 if tried == len(group.flavors) - 1 else tried
     return best, [] if best_fit[0] == Fit.NOW else reasons
@@ -326,7 +330,8 @@ def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, 
     """Return how an amount fits the quota, how far the queue borrows for it, and why it does not fit at once."""
     queue, (flavor, resource) = search.queue, key
     before = search.assignment.usage.get(key, 0)
-    total, capacity = before + amount, queue.capacity(key)
+    total = before + amount
+    capacity = queue.capacity(key)
     available = max(0, queue.available(key))
     if total > min(capacity, available) and search.assignment.exceeded is None:
         search.assignment.exceeded = key
@@ -363,7 +368,8 @@ def placement_requests(
     queue = state.queues[workload.cluster_queue]
     if not state.cluster.places_pods:
         return {}
-    is_only, topologies = state.is_topology_only(queue), state.topologies(queue)
+    is_only = state.is_topology_only(queue)
+    topologies = state.topologies(queue)
     out: dict[str, list[PlacementRequest]] = {}
     for item in assignment.pod_sets:
         is_explicit = item.pod_set.topology.is_explicit
@@ -394,7 +400,8 @@ def place_all(
 
 def _assign_topology(search: _Search) -> None:
     """Place the pods, or say why they cannot be placed now or ever."""
-    assignment, topologies = search.assignment, search.state.topologies(search.queue)
+    assignment = search.assignment
+    topologies = search.state.topologies(search.queue)
     requests = placement_requests(assignment, search.workload, search.state)
     by_name = {item.pod_set.name: item for item in assignment.pod_sets}
     if requests and assignment.fit == Fit.NOW:

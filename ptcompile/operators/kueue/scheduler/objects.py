@@ -169,7 +169,8 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
     """Return the objects of a cluster that decide what is admitted. Accepts any data; never raises."""
     by_kind: dict[str, list[Json]] = {}
     for manifest in objects:
-        version, kind = manifest.get("apiVersion"), manifest.get("kind")
+        version = manifest.get("apiVersion")
+        kind = manifest.get("kind")
         if (isinstance(version, str) and isinstance(kind, str) and (version, kind) in _READ_KINDS) or _is_kueue(
             version
         ):
@@ -258,7 +259,8 @@ def _read_configuration(by_kind: Mapping[str, Sequence[Json]], *, is_complete: b
     if not written:
         return Configuration(is_known=is_complete)
     configuration = written[0]
-    resources, fair = nested_map(configuration, "resources"), configuration.get("fairSharing")
+    resources = nested_map(configuration, "resources")
+    fair = configuration.get("fairSharing")
     sharing = nested_map(configuration, "fairSharing")
     is_fair = isinstance(fair, Mapping) and sharing.get("enable") is not False
     strategies = tuple(as_strings(sharing.get("preemptionStrategies")))

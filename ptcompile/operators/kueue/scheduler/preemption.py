@@ -168,7 +168,10 @@ def _shorten(incoming: Incoming, targets: list[PreemptionTarget], removed: list[
     """
     if not _is_placed(incoming):
         return False
-    state, low, high, gone = incoming.state, 1, len(targets), len(targets)
+    state = incoming.state
+    low = 1
+    high = len(targets)
+    gone = len(targets)
     while low < high:
         middle = (low + high) // 2
         for reservation in removed[middle:gone]:

@@ -29,7 +29,8 @@ def quota_shares(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterato
 
 
 def _share(key: FlavorResource, requested: int, queue: QuotaNode) -> QuotaShare:
-    nominal, capacity = queue.quota(key).nominal, queue.capacity(key)
+    nominal = queue.quota(key).nominal
+    capacity = queue.capacity(key)
     amounts = (nominal, max(0, capacity - nominal), max(0, capacity - max(0, queue.available(key))), requested)
     return QuotaShare(*key, *(as_quantity(key[1], amount) for amount in amounts))
 

@@ -165,7 +165,8 @@ class FlavorTopology:
         if parent is None:
             return
         if self.has_hosts:
-            parent.name, parent.labels = object_name(node), {**labels, NAME: object_name(node)}
+            parent.name = object_name(node)
+            parent.labels = {**labels, NAME: object_name(node)}
             parent.taints = tuple(as_mappings(nested_map(node, "spec").get("taints")))
         parent.key = leaf_key(self.name, self.levels, parent.values)
         allocatable = amounts_of(amounts.quantities_of(nested_map(node, "status"), "allocatable"))
@@ -241,7 +242,8 @@ class FlavorTopology:
 
     def _parameters(self, workers: PlacementRequest, leader: PlacementRequest | None) -> _Parameters:
         """Return what is to be placed at which levels. Raises PlacementError if the topology lacks a level."""
-        request, name = workers.topology, workers.pod_set.name
+        request = workers.topology
+        name = workers.pod_set.name
         slice_key, slice_size = request.slices[0] if request.slices else (self.levels[-1], 1)
         key = request.required or request.preferred
         if key is None:
@@ -250,7 +252,8 @@ class FlavorTopology:
             raise PlacementError(name, f"no requested topology level: {key}")
         if slice_key not in self.levels:
             raise PlacementError(name, f"no requested topology level for slices: {slice_key}")
-        level, slice_level = self.levels.index(key), self.levels.index(slice_key)
+        level = self.levels.index(key)
+        slice_level = self.levels.index(slice_key)
         if slice_size > workers.count:
             raise PlacementError(name, f"a slice of {slice_size} pods is larger than the pod set of {workers.count}")
         if level > slice_level:
@@ -279,7 +282,8 @@ class FlavorTopology:
                 why = f"must evenly divide parent layer size {size}"
                 raise PlacementError(name, f"additional slice layer size {inner_size} {why}")
             out |= dict.fromkeys(range(level + 1, inner + 1), inner_size)
-            level, size = inner, inner_size
+            level = inner
+            size = inner_size
         return out
 
     def _count(
@@ -321,7 +325,8 @@ class FlavorTopology:
             tolerations = [*as_mappings(spec.get("tolerations")), *self.tolerations]
             selector = {"matchLabels": spec.get("nodeSelector")}
             choices = choices_of({"affinity": spec.get("affinity")})
-            exclusions, leaves = Exclusions(), []
+            exclusions = Exclusions()
+            leaves = []
             for leaf in self.by_level[-1].values():
                 reason = _exclusion(leaf, tolerations, selector, choices) if self.has_hosts else ""
                 if reason:
@@ -338,7 +343,9 @@ class FlavorTopology:
         if not self.by_level[level]:
             raise PlacementError(name, f"no topology domains at level: {self.levels[level]}")
         ordered = _by_leaders(self.by_level[level].values(), parameters.is_unconstrained)
-        top, slices, leaders = ordered[0], parameters.pods // parameters.slice_size, parameters.leaders
+        top = ordered[0]
+        slices = parameters.pods // parameters.slice_size
+        leaders = parameters.leaders
         if not parameters.is_unconstrained and top.slices_beside_leader >= slices and top.leaders >= leaders:
             top = _best_fit(ordered, slices, "slices_beside_leader" if leaders else "slices")
         if parameters.is_unconstrained:
@@ -358,7 +365,9 @@ class FlavorTopology:
     ) -> list[Domain]:
         """Return several domains that hold all slices together. Raises PlacementError if all are too few."""
         chosen: list[Domain] = []
-        left, leaders, i = slices, parameters.leaders, 0
+        left = slices
+        leaders = parameters.leaders
+        i = 0
         is_best_fit = not parameters.is_unconstrained
         while leaders > 0 and i < len(ordered) and ordered[i].leaders > 0:
             domain = ordered[i]
@@ -394,7 +403,8 @@ class FlavorTopology:
 
     def _spread(self, level: int, domains: list[Domain], parameters: _Parameters) -> list[Domain]:
         """Return the domains of the lowest level with the pods and leaders in each."""
-        loose, size = parameters.is_unconstrained, parameters.slice_size
+        loose = parameters.is_unconstrained
+        size = parameters.slice_size
         domains = _take(domains, parameters.pods, parameters.leaders, size, loose, in_slices=True)
         last = len(self.levels) - 1
         while level < min(last, parameters.slice_level):
@@ -458,7 +468,8 @@ def _workers_and_leader(requests: Sequence[PlacementRequest]) -> tuple[Placement
     """Return the pod set of the workers and that of their leader; a group has one or two."""
     if len(requests) < 2:
         return requests[0], None
-    first, second = requests[0], requests[1]
+    first = requests[0]
+    second = requests[1]
     return (second, first) if second.count > first.count else (first, second)
 
 
@@ -478,12 +489,14 @@ def _count_in(
     requests: Iterable[tuple[str, int]], capacity: ResourceAmounts, used: ResourceAmounts, beside: ResourceAmounts
 ) -> tuple[int, str]:
     """Return how many pods fit beside what is in use, and the resource that limits them."""
-    fewest, limiting = 2**31 - 1, ""
+    fewest = 2**31 - 1
+    limiting = ""
     for name, amount in requests:
         if amount > 0:
             count = (capacity.get(name, 0) - used.get(name, 0) - beside.get(name, 0)) // amount
             if count < fewest:
-                fewest, limiting = max(0, count), name
+                fewest = max(0, count)
+                limiting = name
     return fewest, limiting
 
 
@@ -499,18 +512,22 @@ def _count_up(domain: Domain, parameters: _Parameters, level: int) -> None:
     lost: list[tuple[int, int]] = []
     for child in domain.children:
         _count_up(child, parameters, level + 1)
-        usable, beside = child.pods // inner * inner, child.pods_beside_leader // inner * inner
+        usable = child.pods // inner * inner
+        beside = child.pods_beside_leader // inner * inner
         pods += usable
         slices += child.slices
         leaders = max(leaders, child.leaders)
         if not parameters.leaders or child.leaders:
             lost.append((usable - beside, child.slices - child.slices_beside_leader))
-    domain.pods, domain.leaders = pods, leaders
+    domain.pods = pods
+    domain.leaders = leaders
     domain.pods_beside_leader = pods - min(item[0] for item in lost) if lost else 0
     beside_slices = slices - min(item[1] for item in lost) if lost else 0
     if level == parameters.slice_level:
-        slices, beside_slices = pods // size, domain.pods_beside_leader // size
-    domain.slices, domain.slices_beside_leader = slices, beside_slices
+        slices = pods // size
+        beside_slices = domain.pods_beside_leader // size
+    domain.slices = slices
+    domain.slices_beside_leader = beside_slices
 
 
 def _by_leaders(domains: Iterable[Domain], is_least_free_first: bool) -> list[Domain]:
@@ -548,12 +565,14 @@ def _take(
         chosen.append(domain)
         taken_leaders = min(domain.leaders, leaders) if leaders > 0 else 0
         if available >= left and domain.leaders >= leaders:
-            domain.pods, domain.leaders = left * unit, leaders
+            domain.pods = left * unit
+            domain.leaders = leaders
             if in_slices:
                 domain.slices = left
             return chosen
         taken = min(available, left)
-        domain.pods, domain.leaders = taken * unit, taken_leaders
+        domain.pods = taken * unit
+        domain.leaders = taken_leaders
         left -= taken
         leaders -= taken_leaders
     return chosen

@@ -124,12 +124,15 @@ class Workload:
 
     def start_over(self) -> None:
         """Try the first flavors next."""
-        self.cursor, self.tried = [], []
+        self.cursor = []
+        self.tried = []
 
     def copy(self) -> Workload:
         """Return an equal workload that was never tried."""
         other = Workload(self.name, self.namespace, self.queue, self.priority, self.pod_sets)
-        other.cluster_queue, other.invalid, other.owner = self.cluster_queue, self.invalid, self.owner
+        other.cluster_queue = self.cluster_queue
+        other.invalid = self.invalid
+        other.owner = self.owner
         return other
 
 
@@ -236,7 +239,8 @@ def _group_sets(manifest: Json, stream: Objects) -> list[PodSetTemplate]:
     """Return the pod sets of a group of Pods. Raises NotQueuedError if it is incomplete, or for another than its first
     Pod.
     """
-    group, size = _group_of(manifest), nested_map(manifest, "metadata", "annotations").get(_GROUP_SIZE)
+    group = _group_of(manifest)
+    size = nested_map(manifest, "metadata", "annotations").get(_GROUP_SIZE)
     members = [
         item for item in stream.in_namespace(namespace_of(manifest)).of_kind(("v1", "Pod")) if _group_of(item) == group
     ]
@@ -318,7 +322,8 @@ def invalid_resources(spec: Json, namespace: str, state: ClusterState, index: in
     for key in ("initContainers", "containers"):
         for i, container in enumerate(as_mappings(spec.get(key))):
             resources = nested_map(container, "resources")
-            low, high = amounts.container_requests(resources), amounts.quantities_of(resources, "limits")
+            low = amounts.container_requests(resources)
+            high = amounts.quantities_of(resources, "limits")
             for names, word in _out_of_bounds(ranges.bounds.get("Container", {}), low, {**low, **high}):
                 yield _invalid(what, f"{path}.{key}[{i}]", names, word)
     total = amounts.pod_requests(spec)

@@ -71,8 +71,10 @@ def _has_controller(manifest: Json) -> bool:
 
 def check_object(manifest: Json, request: KindContext) -> Iterator[Problem]:
     """Yield the checks of a new object, which most kinds repeat on each update."""
-    key, versions = kind_of(manifest), request.versions
-    kind, is_queued = KINDS[key], bool(queue_of(nested_map(manifest, "metadata")))
+    key = kind_of(manifest)
+    versions = request.versions
+    kind = KINDS[key]
+    is_queued = bool(queue_of(nested_map(manifest, "metadata")))
     if key[0] == "ray.io/v1" and is_queued:
         from ptcompile.operators.kueue.webhooks.ray import check_ray
 
@@ -104,7 +106,8 @@ def _has_own_keys(manifest: Json) -> bool:
 
 def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Iterator[Problem]:
     """Check that the Workload of a job can have its pod sets; only Ray's kinds are rejected for it."""
-    count, most = len(pod_sets_of(manifest)), max_pod_sets(versions)
+    count = len(pod_sets_of(manifest))
+    most = max_pod_sets(versions)
     if count > most:
         text = f"Kueue cannot create the Workload: spec.podSets: Too many: {count}: must have at most {most} items"
         yield controller_failure("kueue", ("metadata", "labels", QUEUE), text, f"use at most {most} pod templates")

@@ -32,7 +32,9 @@ def check_min_parallelism(job: Json) -> Iterator[Problem]:
     text = annotations_of(job).get(MIN_PARALLELISM)
     if text is None:
         return
-    path, least, pods = (*_ANNOTATIONS, MIN_PARALLELISM), atoi(text), pods_of_job(nested_map(job, "spec"))
+    path = (*_ANNOTATIONS, MIN_PARALLELISM)
+    least = atoi(text)
+    pods = pods_of_job(nested_map(job, "spec"))
     help = f"write 1 to {pods - 1}" if pods > 1 else "remove it: the Job has a single pod"
     if least is None:
         yield rejection(path, f'Invalid value: "{text}": must be a whole number', help)
@@ -50,10 +52,12 @@ def _as_int32(number: int) -> int:
 
 def check_equal_completions(job: Json) -> Iterator[Problem]:
     """Check that completions which follow the parallelism equal it, in an Indexed Job."""
-    text, spec = annotations_of(job).get(EQUAL_COMPLETIONS), nested_map(job, "spec")
+    text = annotations_of(job).get(EQUAL_COMPLETIONS)
+    spec = nested_map(job, "spec")
     if text is None:
         return
-    path, is_on = (*_ANNOTATIONS, EQUAL_COMPLETIONS), parse_bool(text)
+    path = (*_ANNOTATIONS, EQUAL_COMPLETIONS)
+    is_on = parse_bool(text)
     if is_on is None:
         yield rejection(path, f'Invalid value: "{text}": must be a boolean value', 'write "true"')
     if not is_on:

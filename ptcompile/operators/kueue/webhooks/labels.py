@@ -106,7 +106,8 @@ def _check_seconds(manifest: Json) -> Iterator[Problem]:
     text = labels_of(manifest).get(SECONDS)
     if text is None:
         return
-    seconds, path = atoi(text), (*_LABELS, SECONDS)
+    seconds = atoi(text)
+    path = (*_LABELS, SECONDS)
     if seconds is None:
         yield rejection(path, f'Invalid value: "{text}": must be a whole number', "write seconds, such as 3600")
     elif seconds <= 0:

@@ -53,7 +53,8 @@ def pod_sets_of(manifest: Json) -> list[PodSetTemplate]:
 
 def pods_of_job(spec: Json) -> int:
     """Return how many pods of a Job run at once: its parallelism, and no more than its completions."""
-    parallelism, completions = as_int(spec.get("parallelism"), 1), spec.get("completions")
+    parallelism = as_int(spec.get("parallelism"), 1)
+    completions = spec.get("completions")
     return parallelism if completions is None else min(parallelism, as_int(completions, parallelism))
 
 
@@ -131,8 +132,10 @@ def ray_pod_sets(cluster: Json, path: Path) -> Iterator[PodSetTemplate]:
 
 def _leader_worker_set(manifest: Json) -> Iterator[PodSetTemplate]:
     """Yield the pod sets of one group of pods, since each group has its own Workload."""
-    path, template = ("spec", "leaderWorkerTemplate"), nested_map(manifest, "spec", "leaderWorkerTemplate")
-    has_leader, size = template.get("leaderTemplate") is not None, as_int(template.get("size"), 1)
+    path = ("spec", "leaderWorkerTemplate")
+    template = nested_map(manifest, "spec", "leaderWorkerTemplate")
+    has_leader = template.get("leaderTemplate") is not None
+    size = as_int(template.get("size"), 1)
     if has_leader:
         yield PodSetTemplate("leader", (*path, "leaderTemplate"), nested_map(template, "leaderTemplate"), 1)
     yield PodSetTemplate(

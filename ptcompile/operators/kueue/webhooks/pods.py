@@ -65,7 +65,8 @@ def check_group(pod: Json) -> Iterator[Problem]:
 
 
 def _check_count(text: str, path: Path) -> Iterator[Problem]:
-    count, help = atoi(text), "set it to the number of Pods in the group"
+    count = atoi(text)
+    help = "set it to the number of Pods in the group"
     if count is None:
         why = f'Invalid value: "{text}": must be a whole number'
         yield rejection(path, why, help, name="unpaired-pod-group")

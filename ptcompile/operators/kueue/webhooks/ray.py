@@ -24,7 +24,8 @@ def check_ray(manifest: Json, versions: Versions) -> tuple[list[Problem], bool]:
 
 def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
     spec = nested_map(job, "spec")
-    selector, cluster = nested_map(spec, "clusterSelector"), spec.get("rayClusterSpec")
+    selector = nested_map(spec, "clusterSelector")
+    cluster = spec.get("rayClusterSpec")
     if selector:
         if cluster is None:
             return [], False  # it uses an existing cluster, which Kueue does not manage
@@ -51,7 +52,8 @@ def _check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions
         help = f'remove it, or set the annotation {ELASTIC}: "true"'
         yield _field_rejection((*path, "enableInTreeAutoscaling"), why, help)
     groups = list(indexed_mappings(cluster.get("workerGroupSpecs")))
-    most, count = max_pod_sets(versions), len(groups) + 1
+    most = max_pod_sets(versions)
+    count = len(groups) + 1
     if count > most:
         why = f"Too many: {count}: must have at most {most} items"
         yield _field_rejection((*path, "workerGroupSpecs"), why, f"use at most {most - 1} groups: the head counts too")

@@ -37,7 +37,8 @@ def check_template(pod_set: PodSetTemplate, versions: Versions, *, is_bounded: b
     """Yield the rejections of one template. `is_bounded`: whether slices may not be larger than the pod set, which is
     not checked for a Pod.
     """
-    values, path = pod_set.annotations, pod_set.annotations_path
+    values = pod_set.annotations
+    path = pod_set.annotations_path
     yield from _check_requests(values, path)
     if KUEUE_POD_SET_GROUP in values:
         yield from _check_group_name(values, (*path, KUEUE_POD_SET_GROUP))
@@ -94,8 +95,10 @@ def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> It
             field = field_path((*path, KUEUE_SLICE_SIZE))
             yield _topology_rejection((*path, KUEUE_SLICE), why, f"add {KUEUE_SLICE_SIZE}", field=field, on_key=True)
         return
-    size_path, text = (*path, KUEUE_SLICE_SIZE), values[KUEUE_SLICE_SIZE]
-    size, help = atoi(text), "write the number of pods in a slice"
+    size_path = (*path, KUEUE_SLICE_SIZE)
+    text = values[KUEUE_SLICE_SIZE]
+    size = atoi(text)
+    help = "write the number of pods in a slice"
     if size is None or not -_INT32 <= size < _INT32:
         yield _topology_rejection(size_path, f'Invalid value: "{text}": must be a numeric value', help)
     elif size < 1:
@@ -120,7 +123,8 @@ def _check_constraints(
         if other in values:
             why = f"Forbidden: may not be set when '{other}' is specified"
             yield _topology_rejection(path, why, f"remove {other}", on_key=True)
-    layers, text = parse_constraints(values[CONSTRAINTS]), values[CONSTRAINTS]
+    layers = parse_constraints(values[CONSTRAINTS])
+    text = values[CONSTRAINTS]
     example = 'write a list such as [{"topology": "rack", "size": 8}]'
     if layers is None:
         yield _topology_rejection(path, f'Invalid value: "{text}": must be a valid JSON array', example)
@@ -174,7 +178,8 @@ def _reject_constant(name: str) -> Any:
 
 
 def _layer(entry: Any) -> tuple[str, int] | None:
-    topology, size = "", 0
+    topology = ""
+    size = 0
     if entry is not None and not isinstance(entry, tuple):
         return None
     for key, value in entry or ():
@@ -231,5 +236,6 @@ def _different_topologies(first: PodSetTemplate, second: PodSetTemplate, group: 
             f"Invalid value: must specify '{_REQUIRED}' or '{_PREFERRED}' topology consistent with '{where}' in group "
             f"'{group}'"
         )
-        path, field = (*member.annotations_path, KUEUE_POD_SET_GROUP), field_path(member.annotations_path)
+        path = (*member.annotations_path, KUEUE_POD_SET_GROUP)
+        field = field_path(member.annotations_path)
         yield _topology_rejection(path, why, "request the same level in both", field=field)

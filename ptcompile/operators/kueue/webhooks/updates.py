@@ -92,7 +92,8 @@ def _is_ray_checked(update: Update) -> bool:
 
 
 def _job_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
-    key, request = kind_of(update.new), KindContext(update.versions)
+    key = kind_of(update.new)
+    request = KindContext(update.versions)
     yield from _check_change(update, kind)
     if key[1] == "Job":
         yield from _check_job_change(update.old, update.new)
@@ -113,8 +114,10 @@ def _min_parallelism(job: Json) -> str | None:
 
 def _check_change(update: Update, kind: QueuedKind) -> Iterator[Problem]:
     """Yield what every kind of job rejects of a change of its labels and annotations."""
-    old, new = update.old, update.new
-    suspended, was_suspended = is_suspended(new, kind), is_suspended(old, kind)
+    old = update.old
+    new = update.new
+    suspended = is_suspended(new, kind)
+    was_suspended = is_suspended(old, kind)
     queue = queue_of(nested_map(new, "metadata"))
     if not suspended and queue != queue_of(nested_map(old, "metadata")):
         yield immutable((*_LABELS, QUEUE), "suspend the job in the same apply, or delete it first", queue)
@@ -165,7 +168,8 @@ def _check_gates_change(old: Json, new: Json, versions: Versions) -> Iterator[Pr
 def _check_job_change(old: Json, new: Json) -> Iterator[Problem]:
     """Yield what is rejected of a change of a Job that runs."""
     kind = KINDS["batch/v1", "Job"]
-    was_suspended, suspended = is_suspended(old, kind), is_suspended(new, kind)
+    was_suspended = is_suspended(old, kind)
+    suspended = is_suspended(new, kind)
     before, after = (as_int(nested_map(job, "spec").get("parallelism"), 1) for job in (old, new))
     if MIN_PARALLELISM in annotations_of(old) and not was_suspended and before != after:
         why = "Forbidden: cannot change when partial admission is enabled and the job is not suspended"
@@ -177,7 +181,9 @@ def _check_job_change(old: Json, new: Json) -> Iterator[Problem]:
 
 def _serving_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
     """Yield the rejections of a change of an object that serves: its queue is fixed once a pod is ready."""
-    old, new, versions = update.old, update.new, update.versions
+    old = update.old
+    new = update.new
+    versions = update.versions
     yield from check_queue_name(new)
     queue = queue_of(nested_map(new, "metadata"))
     if queue != queue_of(nested_map(old, "metadata")) and (is_ready(old) or not queue):

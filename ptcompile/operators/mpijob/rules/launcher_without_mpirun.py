@@ -50,7 +50,8 @@ _HOST_WORDS = ("mpi", "hostfile", "horovod", "ssh", "srun", "prterun", "ray")
 
 
 def _check(subject: Subject) -> Findings:
-    launcher, worker = subject.template_of("launcher"), subject.template_of("worker")
+    launcher = subject.template_of("launcher")
+    worker = subject.template_of("worker")
     if launcher is None or worker is None or not worker.replicas or not launcher.main_containers:
         return
     container = launcher.main_containers[0]

@@ -52,7 +52,8 @@ _COUNT = ("-np", "-n", "--np", "-c")
 
 
 def _check(subject: Subject) -> Findings:
-    launcher, worker = subject.template_of("launcher"), subject.template_of("worker")
+    launcher = subject.template_of("launcher")
+    worker = subject.template_of("worker")
     if launcher is None or not launcher.main_containers:
         return
     hosts = (worker.replicas if worker is not None else 0) + (subject.spec.get("runLauncherAsWorker") is True)

@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Findings:
-    nodes, template = as_int(subject.spec.get("numNodes"), 0), channel_template(subject.manifest)
+    nodes = as_int(subject.spec.get("numNodes"), 0)
+    template = channel_template(subject.manifest)
     pods = _count_claiming_pods(subject, template) if nodes > 0 and template else 0
     if pods and pods != nodes:
         yield found_at(

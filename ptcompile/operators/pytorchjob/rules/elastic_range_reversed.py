@@ -48,7 +48,8 @@ _POLICY = ("spec", "elasticPolicy")
 
 def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
-    low, high = policy.get("minReplicas"), policy.get("maxReplicas")
+    low = policy.get("minReplicas")
+    high = policy.get("maxReplicas")
     min_nodes = as_int(high if low is None else low, 1)
     max_nodes = as_int(low if high is None else high, 1)
     launchers = {role.rendezvous.launcher for role in subject.training_roles}

@@ -47,7 +47,8 @@ def _check(subject: Subject) -> Findings:
         return
     workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
     pods = workers + (nested_map(subject.spec, "pytorchReplicaSpecs").get("Master") is not None)
-    low, high = policy.get("minReplicas"), policy.get("maxReplicas")
+    low = policy.get("minReplicas")
+    high = policy.get("maxReplicas")
     min_nodes = as_int(high if low is None else low, workers)
     max_nodes = as_int(low if high is None else high, workers)
     if (

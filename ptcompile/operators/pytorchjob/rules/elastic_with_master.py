@@ -53,7 +53,8 @@ _MASTER = ("spec", "pytorchReplicaSpecs", "Master")
 
 
 def _check(subject: Subject) -> Findings:
-    policy, replicas = subject.spec.get("elasticPolicy"), nested_map(subject.spec, "pytorchReplicaSpecs")
+    policy = subject.spec.get("elasticPolicy")
+    replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     if policy is None or replicas.get("Master") is None or replicas.get("Worker") is None:
         return
     workers = as_int(nested_map(replicas, "Worker").get("replicas"), 1)

@@ -50,7 +50,8 @@ _METRICS = ("spec", "elasticPolicy", "metrics")
 def _check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
-    low, high = policy.get("minReplicas"), policy.get("maxReplicas")
+    low = policy.get("minReplicas")
+    high = policy.get("maxReplicas")
     if any(bound is not None and not isinstance(bound, int) for bound in (low, high)):
         return  # rejected, or a placeholder
     min_replicas = as_int(high if low is None else low, workers)

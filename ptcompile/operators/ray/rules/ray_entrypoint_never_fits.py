@@ -49,7 +49,8 @@ def _check(subject: Subject) -> Findings:
     if not groups:
         return
     yield from _check_gpus(subject, groups)
-    needed, cpus = subject.spec.get("entrypointNumCpus"), [_cpus(group) for group in groups]
+    needed = subject.spec.get("entrypointNumCpus")
+    cpus = [_cpus(group) for group in groups]
     known = [number for number in cpus if number is not None]
     if isinstance(needed, int | float) and len(known) == len(cpus) and needed > max(known):
         text = f"no pod of the cluster offers {needed} CPUs: the largest has {max(known):g}"

@@ -45,7 +45,8 @@ from ptcompile.operators.ray.rules.reading import entrypoint_words, max_gpus, ra
 
 
 def _check(subject: Subject) -> Findings:
-    groups, words = ray_groups(subject), entrypoint_words(subject)
+    groups = ray_groups(subject)
+    words = entrypoint_words(subject)
     needed = _gpus_of_ray_train(words) or _gpus_of_verl(words)
     total = max_gpus(subject, groups) if needed and groups else None
     if total is not None and needed > total:

@@ -41,7 +41,8 @@ from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 def _check(subject: Subject) -> Findings:
     mounts: dict[str, str] = {}
     for i, volume in enumerate(as_mappings(subject.spec.get("volumes"))):
-        claim, mount = as_string(volume.get("volumeClaimName")), as_string(volume.get("mountPath"))
+        claim = as_string(volume.get("volumeClaimName"))
+        mount = as_string(volume.get("mountPath"))
         if claim and claim in mounts:
             path = ("spec", "volumes", i)
             yield found_at(

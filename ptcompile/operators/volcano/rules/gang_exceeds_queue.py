@@ -77,7 +77,8 @@ def _gang_request(subject: Subject, resource: str, pods: int) -> int:
     total = 0
     for amount, count in requests:
         taken = min(count, pods)
-        total, pods = total + amount * taken, pods - taken
+        total = total + amount * taken
+        pods = pods - taken
     return total
 
 

@@ -47,7 +47,8 @@ def _check(subject: Subject) -> Findings:
     if "pytorch" not in volcano_job(subject).plugins or pytorch_tasks(subject) is not None:
         return
     path = ("spec", "plugins", "pytorch")
-    master, task_names = flag_value(subject, "pytorch", "master"), [task.name for task in volcano_job(subject).tasks]
+    master = flag_value(subject, "pytorch", "master")
+    task_names = [task.name for task in volcano_job(subject).tasks]
     single = [task.name for task in volcano_job(subject).tasks if task.replicas == 1]
     suggestion = closest_match(as_string(master), task_names) or (
         single[0] if len(single) == 1 and len(task_names) > 1 else None

@@ -131,7 +131,8 @@ def flag_value(subject: Subject, plugin: str, name: str) -> Value | None:
 
 def _read_flags(subject: Subject) -> dict[str, dict[str, Value]]:
     """Return the flags of each plugin of the job, as the plugin parses them."""
-    plugins, version = volcano_job(subject).plugins, subject.versions.volcano
+    plugins = volcano_job(subject).plugins
+    version = subject.versions.volcano
     return {plugin: parse(args, flags_of(plugin, version))[0] for plugin, args in plugins.items()}
 
 

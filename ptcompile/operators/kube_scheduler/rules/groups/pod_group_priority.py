@@ -52,7 +52,8 @@ def _check(subject: Subject) -> Findings:
     if subject.kind[1] != "PodGroup" or subject.stream.versions.kubernetes < _HAS_PRIORITY:
         return
     classes = {member.priority_class for member in members_of(subject)}
-    own, pods = subject.spec.get("priorityClassName"), min(classes, default="")
+    own = subject.spec.get("priorityClassName")
+    pods = min(classes, default="")
     if len(classes) != 1 or not pods or own == pods or subject.spec.get("priority") is not None:
         return
     path = ("spec", "priorityClassName")

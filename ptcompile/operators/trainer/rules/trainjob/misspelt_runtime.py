@@ -31,7 +31,8 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 def _check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
-    name, installed = as_string(ref.get("name")), as_string(ref.get("kind")) in ("", runtimes.KINDS[0])
+    name = as_string(ref.get("name"))
+    installed = as_string(ref.get("kind")) in ("", runtimes.KINDS[0])
     if not runtime_of(subject).assumed or not installed or len(name) > 63:
         return
     suggestion = next((builtin for builtin in runtimes.BUILTIN if _is_near(name, builtin)), None)

@@ -54,7 +54,8 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 def _check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
-    kind, name = as_string(ref.get("kind")) or runtimes.KINDS[0], as_string(ref.get("name"))
+    kind = as_string(ref.get("kind")) or runtimes.KINDS[0]
+    name = as_string(ref.get("name"))
     if not name or not runtime_of(subject).assumed:
         return
     for runtime in subject.stream.objects.of_kind((kind_of(subject.manifest)[0], kind)):

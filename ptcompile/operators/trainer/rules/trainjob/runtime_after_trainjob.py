@@ -55,8 +55,10 @@ from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Findings:
-    order, runtime = subject.stream.positions, id(runtime_of(subject).source)
-    job_order, runtime_order = order.get(id(subject.manifest)), order.get(runtime)
+    order = subject.stream.positions
+    runtime = id(runtime_of(subject).source)
+    job_order = order.get(id(subject.manifest))
+    runtime_order = order.get(runtime)
     if job_order is None or runtime_order is None or runtime in subject.stream.related_ids:
         return
 
