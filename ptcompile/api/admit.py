@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, Item
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
-from ptcompile.diagnostics import Authority, Diagnostic, Path, Problem, Severity, field_path, has_error, problem_at
+from ptcompile.diagnostics import (
+    Authority,
+    Diagnostic,
+    Path,
+    Problem,
+    Problems,
+    Severity,
+    field_path,
+    has_error,
+    problem_at,
+)
 from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
 from ptcompile.kubernetes.index import Objects, with_existing
 from ptcompile.kubernetes.unstructured import (
@@ -250,7 +260,7 @@ def _is_job(manifest: Json, system: QueueSystem) -> bool:
 
 def _problems(
     job: Item, answer: JobAdmission, quota_place: str, authority: Authority, *, by_quota_alone: bool
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield why a job is not admitted, and which parts of its admission are not modeled."""
     path = ("spec", "queue") if job.is_compiled else answer.queue_path
     why = f"{answer.reason}{quota_place}"

@@ -34,7 +34,7 @@ from ptcompile.converter.queueing import (
 from ptcompile.converter.runtimes import runtime_of, runtime_problems
 from ptcompile.converter.selectors import PodPair, rewrite_selectors
 from ptcompile.converter.settings import TIME_TO_LIVE, lost_settings, own_settings
-from ptcompile.diagnostics import Diagnostic, Problem, has_error, message_at, problem_at
+from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error, message_at, problem_at
 from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kinds.model import Kind
@@ -325,7 +325,7 @@ def _with_new_names(
     return result, request.world(result), [_problem(note, "note") for note in notes]
 
 
-def _setting_problems(imported: ImportedSpec, request: _Request, old_world: World) -> Iterator[Problem]:
+def _setting_problems(imported: ImportedSpec, request: _Request, old_world: World) -> Problems:
     """Yield the findings for what only the manifest's own operator has: settings, and the pods of its runtime."""
     if request.target == imported.target:
         return
@@ -378,7 +378,7 @@ def _from_problem(problem: Problem, imported: ImportedSpec, filename: str | None
     return _diagnostic(problem.name, problem.message, help, imported, filename, severity)
 
 
-def _world_problems(old_world: World, new_world: World) -> Iterator[Problem]:
+def _world_problems(old_world: World, new_world: World) -> Problems:
     """Yield an error for each difference between the two worlds."""
     from ptcompile.simulator.equivalence import world_differences
 
@@ -392,7 +392,7 @@ def _changed_facts(before: Result, after: Result, versions: Versions) -> list[Fa
     return [fact for item in objects for fact in item.facts if fact.what in _ENDING_FACTS]
 
 
-def _changed_settings(facts: Sequence[Fact]) -> Iterator[Problem]:
+def _changed_settings(facts: Sequence[Fact]) -> Problems:
     """Yield a warning for each setting of the pods that the other operator writes differently, such as their QoS."""
     for fact in facts:
         if fact.what != _ENDING:

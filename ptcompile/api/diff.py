@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import Inputs, Item
-from ptcompile.diagnostics import Diagnostic, Path, Problem, has_error
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, has_error
 from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
@@ -204,7 +204,7 @@ def _to_diagnostic(problem: Problem, item: Item) -> Diagnostic:
     return streams.to_diagnostic(problem, None, item.file.name, (), item.manifest)
 
 
-def _namespace_notes(old: Mapping[str, Any], new: Mapping[str, Any], namespace: str | None) -> Iterator[Problem]:
+def _namespace_notes(old: Mapping[str, Any], new: Mapping[str, Any], namespace: str | None) -> Problems:
     """Yield a note about an object that is paired with one in another namespace than kubectl's default."""
     existing = namespace_of(old)
     if namespace is None and "namespace" not in nested_map(new, "metadata") and existing != "default":

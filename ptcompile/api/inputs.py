@@ -8,13 +8,13 @@ line and in editors. What judges a file (selected rules, severities) differs fro
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from ptcompile._internal import arguments
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, has_error, problem_at
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking, blocking_text, has_error, problem_at
 from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, get, nested_map
@@ -397,7 +397,7 @@ def is_empty(source: Source) -> bool:
     return not source.documents and not has_error(source.problems)
 
 
-def text_problems(source: Source, problems: Iterable[Problem]) -> Iterator[Problem]:
+def text_problems(source: Source, problems: Iterable[Problem]) -> Problems:
     """Yield problems of a source's text as whoever reads the text says them: ptcompile of a spec, kubectl of manifests.
 
     A duplicate key is only a warning in a manifest, because kubectl silently uses the last value.

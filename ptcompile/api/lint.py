@@ -24,7 +24,7 @@ from ptcompile.api.inputs import (
 )
 from ptcompile.api.lint_objects import ObjectLinter
 from ptcompile.api.options import LintOptions, UnknownKinds, read_options
-from ptcompile.diagnostics import Diagnostic, Problem, has_error
+from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error
 from ptcompile.diagnostics.selection import Selection
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
 from ptcompile.linter import Stream
@@ -193,7 +193,7 @@ def _template_report(file: File, index: int, problem: Problem, selected: Selecti
     return Report(tuple(reported), len(documents), (), tuple(ignored))
 
 
-def _problems_of_text(source: Source, unchecked: list[str]) -> Iterator[Problem]:
+def _problems_of_text(source: Source, unchecked: list[str]) -> Problems:
     """Yield the problems of a text itself. For a file that is not for Kubernetes, only YAML errors count; lists in it
     are appended to `unchecked`.
     """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from ptcompile.apiserver import is_seen_by_webhooks, is_supported, structure_only_note, validate
-from ptcompile.diagnostics import Path, Problem, field_path, has_error
+from ptcompile.diagnostics import Path, Problem, Problems, field_path, has_error
 from ptcompile.kinds.wrapped import WrappedObject, manifest_texts, pod_of_template, wrapped_objects
 from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, kind_of, nested_map
@@ -128,7 +128,7 @@ class ObjectLinter:
         valid = not has_error(rejections)
         return admission_problems(manifest, self._stream.cached(self._cluster_state), valid=valid)
 
-    def _rule_findings(self, manifest: Json, rejections: Sequence[Problem]) -> Iterator[Problem]:
+    def _rule_findings(self, manifest: Json, rejections: Sequence[Problem]) -> Problems:
         """Yield the rules' findings, except on paths that are already rejected.
 
         Rules of stage "apply" stand for a webhook.
@@ -166,7 +166,7 @@ class ObjectLinter:
             problems += validate(manifest, versions=self._inputs.versions, others=self._stream.objects)
         return [*problems, *self._rule_findings(manifest, problems)]
 
-    def _structure_only_notes(self, manifest: Json) -> Iterator[Problem]:
+    def _structure_only_notes(self, manifest: Json) -> Problems:
         """Yield the note on a kind that is not checked by field rules, once per kind."""
         kind = kind_of(manifest)
         if kind not in self._noted_kinds:
@@ -182,7 +182,7 @@ class ObjectLinter:
 
         return unreported_warnings(manifest, findings, self._inputs.versions, self._inputs.definitions)
 
-    def _problems_inside(self, manifest: Json, unchecked: list[str], *, is_template: bool) -> Iterator[Problem]:
+    def _problems_inside(self, manifest: Json, unchecked: list[str], *, is_template: bool) -> Problems:
         """Yield the problems of the objects that a controller creates from this one, with paths in this one."""
         for item in wrapped_objects(manifest):
             if item.moves and not _starts_launcher(item.manifest):
@@ -195,7 +195,7 @@ class ObjectLinter:
                 kept = problem if item.is_carried else problem._replace(fix=None)
                 yield _at_outer_path(kept, item)
 
-    def _problems_of_templates(self, manifest: Json) -> Iterator[Problem]:
+    def _problems_of_templates(self, manifest: Json) -> Problems:
         """Yield the problems of the pods of a kind whose own rules look at no pods."""
         record = kind_named(kind_of(manifest))
         if not record.rules or POD_RULES[0] in record.rules:
@@ -210,12 +210,12 @@ class ObjectLinter:
                 problems = run(pod, versions=self._inputs.versions, stream=self._stream, only=rules)
                 yield from (_at_outer_path(problem, WrappedObject(path, pod)) for problem in problems)
 
-    def _problems_in_texts(self, manifest: Json) -> Iterator[Problem]:
+    def _problems_in_texts(self, manifest: Json) -> Problems:
         """Yield the problems of manifests inside the texts of an object."""
         for path, content in manifest_texts(manifest):
             yield from self._problems_in_text(path, content)
 
-    def _problems_in_text(self, path: Path, content: str) -> Iterator[Problem]:
+    def _problems_in_text(self, path: Path, content: str) -> Problems:
         """Yield the problems of manifests inside a string, at the string's path; ignore template placeholders."""
         documents = streams.read(content, None).documents
         objects = [manifest for document in documents for _, manifest in streams.objects_in(document.data)]
@@ -232,7 +232,7 @@ class ObjectLinter:
                     yield problem._replace(path=path, text=text, field=None, fix=None, on_key=False, span=None)
 
 
-def _after_creation(problems: Iterable[Problem], outer: Json) -> Iterator[Problem]:
+def _after_creation(problems: Iterable[Problem], outer: Json) -> Problems:
     """Yield the problems of an object that a controller creates from `outer`: what rejects it does so then.
 
     If the API server knows the parts of `outer`, what it rejects of them is reported for `outer` itself.

@@ -7,13 +7,13 @@ independent problem once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile.apiserver.evaluations import ASK_SERVER
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes.index import Objects, objects
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
@@ -125,7 +125,7 @@ def _user_definition_problems(
     context: ApiServer,
     definitions: Definitions | None,
     problems: Sequence[Problem],
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield what only the user's CRD of an operator's kind reports: the shipped one may be of another release."""
     definition = definitions.kinds.get(kind) if definitions is not None else None
     if definition is None or definitions is None:
@@ -144,7 +144,7 @@ def is_seen_by_webhooks(manifest: Json) -> bool:
     return any(kind in foreign.kinds for _, foreign in _FOREIGN_WEBHOOKS)
 
 
-def _foreign_problems(manifest: Json, kind: GroupVersionKind, request: KindContext) -> Iterator[Problem]:
+def _foreign_problems(manifest: Json, kind: GroupVersionKind, request: KindContext) -> Problems:
     """Yield the rejections of webhooks that check kinds of other operators, such as Kueue's."""
     for operator, foreign in _FOREIGN_WEBHOOKS:
         # the webhook is only imported for objects with a label of its operator

@@ -13,7 +13,7 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -215,7 +215,7 @@ def _key_of(prefix: str, value: Any) -> str:
     return f"{prefix}:{json.dumps(value, separators=(',', ':'))}"
 
 
-def conflicts(live: Json, file: Json) -> Iterator[Problem]:
+def conflicts(live: Json, file: Json) -> Problems:
     """Yield the fields that the file changes and that another manager owns: without --force-conflicts, the server
     rejects the apply.
     """

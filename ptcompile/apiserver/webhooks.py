@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kubernetes import quantity
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ _AMOUNT_FIELDS = frozenset({"limits", "requests", "minResources"})
 _PORT_FIELDS = frozenset({"port", "targetPort", "maxUnavailable"})
 
 
-def decode_problems(value: Any, say: ProblemFactory, path: Path = ()) -> Iterator[Problem]:
+def decode_problems(value: Any, say: ProblemFactory, path: Path = ()) -> Problems:
     """Yield a problem for each value that Go cannot decode: a quantity such as `1e1.5`, or a port beyond 32 bits.
 
     Such quantities match the schema's pattern.
@@ -104,7 +104,7 @@ def _is_decodable_item(item: Any) -> bool:
     )
 
 
-def _problems_below(value: Any, say: ProblemFactory, path: Path) -> Iterator[Problem]:
+def _problems_below(value: Any, say: ProblemFactory, path: Path) -> Problems:
     if isinstance(value, list):
         for i, item in enumerate(value):
             if isinstance(item, dict | list):
@@ -123,7 +123,7 @@ def _problems_below(value: Any, say: ProblemFactory, path: Path) -> Iterator[Pro
             yield say((*path, key), text, "use a number from 1 to 65535")
 
 
-def _amount_problems(amounts: dict[str, Any], say: ProblemFactory, path: Path) -> Iterator[Problem]:
+def _amount_problems(amounts: dict[str, Any], say: ProblemFactory, path: Path) -> Problems:
     for name, amount in amounts.items():
         if isinstance(amount, str) and _may_match_pattern(amount) and not quantity.is_quantity(amount):
             text = f'Invalid value: "{amount}": quantities must match the Go parser: unable to parse the suffix'

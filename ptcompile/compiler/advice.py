@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.location import PlacedProblem, at_source, locate
 from ptcompile.compiler.pipeline import Compiled
-from ptcompile.diagnostics import Diagnostic, Edit, Fix, Problem
+from ptcompile.diagnostics import Diagnostic, Edit, Fix, Problem, Problems
 from ptcompile.diagnostics.selection import Selection
 from ptcompile.source import streams
 from ptcompile.source.documents import Source
@@ -54,7 +54,7 @@ def findings_of_rules(
 
 def rule_findings(
     compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield the rules' findings and the API server's warnings about the manifests of a document, at the spec lines that
     caused them.
     """

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes as passing
-from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, field_path, problem_at
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, Pass, Target
 from ptcompile.operators.targets import TARGETS
@@ -47,7 +47,7 @@ def apply_patches(manifests: Sequence[Json], patches: Mapping[str, Any], target:
     return (*patched, pod_template.merge(job, patches[target]) if patches.get(target) else job)
 
 
-def unsupported_patches(job: JobSpec, target: Target) -> Iterator[Problem]:
+def unsupported_patches(job: JobSpec, target: Target) -> Problems:
     """Yield an error for a patch of an unknown target or an unused runtime, a warning for a patch of another target."""
     for key, patch in job.manifest.items():
         path: Path = ("spec", "manifest", key)

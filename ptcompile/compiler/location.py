@@ -13,7 +13,7 @@ from operator import attrgetter
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.frontend.parts import to_source_field, with_path
 from ptcompile.compiler.trace import Trace, existing_prefix
-from ptcompile.diagnostics import Path, Problem, has_error
+from ptcompile.diagnostics import Path, Problem, Problems, has_error
 from ptcompile.kubernetes.unstructured import get, has
 from ptcompile.spec.pod_fields import spec_fields_in
 
@@ -232,9 +232,7 @@ def locate(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Tr
     return problems
 
 
-def _distinct_problems(
-    findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None
-) -> Iterator[Problem]:
+def _distinct_problems(findings: Iterable[PlacedProblem], data: Json, trace: Callable[[], Trace] | None) -> Problems:
     """Yield distinct problems: one per line, or one per message if no line sets the value."""
     seen: set[tuple[str, Path, str]] = set()
     for finding in findings:
@@ -266,7 +264,7 @@ def _locate_problem(finding: PlacedProblem, data: Json, trace: Callable[[], Trac
     return with_path(unfixable, path), has_line
 
 
-def _first_per_path(problems: list[Problem], _: Json) -> Iterator[Problem]:
+def _first_per_path(problems: list[Problem], _: Json) -> Problems:
     """Yield the first problem of each path; a second layer of the server reports the same mistake again."""
     seen: set[Path] = set()
     for problem in problems:
@@ -275,7 +273,7 @@ def _first_per_path(problems: list[Problem], _: Json) -> Iterator[Problem]:
             yield problem
 
 
-def _prefer_located(problems: list[Problem], data: Json) -> Iterator[Problem]:
+def _prefer_located(problems: list[Problem], data: Json) -> Problems:
     """Drop violations of Pod Security without a line if others have one, since they follow from these. Name a fabric
     that needs more.
     """
@@ -289,7 +287,7 @@ def _prefer_located(problems: list[Problem], data: Json) -> Iterator[Problem]:
         yield problem
 
 
-_REDUCERS: dict[str, Callable[[list[Problem], Json], Iterator[Problem]]] = {
+_REDUCERS: dict[str, Callable[[list[Problem], Json], Problems]] = {
     SERVER: _first_per_path,
     ADMISSION: _prefer_located,
 }

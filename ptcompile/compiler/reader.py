@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
@@ -11,7 +11,7 @@ from ptcompile.compiler.checks.kubernetes_fields import profile_template_problem
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
-from ptcompile.diagnostics import Diagnostic, Path, Problem, blocking, blocking_text, has_error, problem_at
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking, blocking_text, has_error, problem_at
 from ptcompile.kubernetes.versions import Version, first_stage, gates_of, is_group, stage_in
 from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
@@ -98,7 +98,7 @@ def _wrong_profile_kind(data: Any) -> Problem | None:
     return Problem("unknown-kind", ("kind",), f"{kind} is not a ClusterProfile", help, authority="ptcompile")
 
 
-def _unmodeled_releases(profile: ClusterProfile) -> Iterator[Problem]:
+def _unmodeled_releases(profile: ClusterProfile) -> Problems:
     """Yield a note for each operator whose release is older than the oldest one with its own checks."""
     versions = profile.versions()
     for operator in OPERATORS:
@@ -119,7 +119,7 @@ def _unmodeled_releases(profile: ClusterProfile) -> Iterator[Problem]:
             )
 
 
-def _gate_problems(profile: ClusterProfile) -> Iterator[Problem]:
+def _gate_problems(profile: ClusterProfile) -> Problems:
     """Yield a problem for each feature gate that the cluster's release does not have, or has locked."""
     versions = profile.versions()
     titles = {operator.release: operator.title for operator in OPERATORS if operator.title}

@@ -6,10 +6,10 @@ Rejected values are fixed or removed before the next stage runs; findings that t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.diagnostics import Edit, Path, Problem
+from ptcompile.diagnostics import Edit, Path, Problem, Problems
 from ptcompile.diagnostics.fixes import nearest_label
 from ptcompile.kubernetes.unstructured import get
 
@@ -47,9 +47,7 @@ _PLACEHOLDERS: dict[str | int, str] = {"script": "train.py", "image": "train:1"}
 """Replacements for wrong values, so that they are not reported as missing."""
 
 
-def independent_errors(
-    problems: Iterable[Problem], earlier: Iterable[Problem], data: Mapping[str, Any]
-) -> Iterator[Problem]:
+def independent_errors(problems: Iterable[Problem], earlier: Iterable[Problem], data: Mapping[str, Any]) -> Problems:
     """Yield the errors of a stage about values that no earlier finding concerns.
 
     Errors that removals from `data` may have caused are dropped.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Problem, Problems, problem_at
 from ptcompile.importer.profiles import MINIMAL
 from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, without_keys
 from ptcompile.operators.queues.queue_systems import QUEUE_ANNOTATION, QUEUE_LABELS
@@ -138,7 +138,7 @@ def queue_problem(before: Queueing, target: str) -> Problem:
     return _loss(message, help)
 
 
-def gang_differences(before: Queueing, after: Queueing, target: str) -> Iterator[Problem]:
+def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems:
     """Yield an error for each difference between the gangs of two jobs and between their queues."""
     old = before.gang
     new = after.gang

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Problems, problem_at
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.table import kind_named
 
@@ -24,7 +24,7 @@ def runtime_of(job: Json, objects: Sequence[Json], versions: Versions) -> Base |
     return kind_named(kind_of(job)).runtime(job, objects, versions)
 
 
-def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions, *, is_inlined: bool) -> Iterator[Problem]:
+def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions, *, is_inlined: bool) -> Problems:
     """Yield what a job without its runtime depends on: an error if no file and no release has the runtime, or if its
     pods could not be written into the job.
     """

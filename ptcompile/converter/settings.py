@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics import Path, Problems, field_path, problem_at
 from ptcompile.kinds.model import LeftBehind
 from ptcompile.operators.table import BY_TARGET
 
@@ -58,7 +58,7 @@ def set_values(patch: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, patch
 
 
-def lost_settings(settings: Settings, source: str, target: str) -> Iterator[Problem]:
+def lost_settings(settings: Settings, source: str, target: str) -> Problems:
     """Yield the findings for settings of the manifest that only its own operator has."""
     for path in settings.left_behind:
         effect, help, _ = _left_behind(source)[path]

@@ -6,7 +6,7 @@ document and a sentence. `ptcompile.source.streams` turns it into a `Diagnostic`
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.about import page_address
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -104,6 +104,10 @@ class Problem(NamedTuple):
     def message(self) -> str:
         """The whole sentence, as people read it."""
         return message_at(self.path, self.text, self.field, self.setter)
+
+
+Problems = Iterator[Problem]
+"""What a check yields."""
 
 
 def problem_at(

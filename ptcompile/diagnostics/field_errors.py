@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Fix, Path, Problem, field_path, problem_at
+from ptcompile.diagnostics import Fix, Path, Problem, Problems, field_path, problem_at
 from ptcompile.diagnostics.fixes import fix_spelling, nearest_label
 
 TYPE_CHECKING = False
@@ -96,7 +96,7 @@ def is_empty(value: Any) -> bool:
     return value is None or value == ""
 
 
-def with_stage(problems: Iterable[Problem], stage: Stage) -> Iterator[Problem]:
+def with_stage(problems: Iterable[Problem], stage: Stage) -> Problems:
     """Yield the problems with their stage replaced."""
     for p in problems:
         yield p._replace(stage=stage)

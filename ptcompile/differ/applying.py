@@ -45,7 +45,7 @@ from ptcompile.apiserver.validation.updates import (
     stored_after_apply,
 )
 from ptcompile.apiserver.validation.volume_claims import claim_update
-from ptcompile.diagnostics import Path, Problem, deduplicate, has_error
+from ptcompile.diagnostics import Path, Problem, Problems, deduplicate, has_error
 from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
@@ -289,7 +289,7 @@ def _has_path(manifest: Json, path: Path) -> bool:
     return node is not None
 
 
-def _webhook_problems(update: Update) -> Iterator[Problem]:
+def _webhook_problems(update: Update) -> Problems:
     """Yield what the operators' webhooks reject about the change."""
     api_version, kind = kind_of(update.new)
     yield from kind_named((api_version, kind)).validate_update(update)
@@ -308,7 +308,7 @@ def _is_empty_change(change: Change) -> bool:
     return value == [] or (value == {} and change.path[-1] in ("limits", "requests", "annotations", "labels"))
 
 
-def _new_problems(update: Update, definitions: Definitions | None, *, webhooks: bool) -> Iterator[Problem]:
+def _new_problems(update: Update, definitions: Definitions | None, *, webhooks: bool) -> Problems:
     """Yield the server's problems with the new object that the old one does not have."""
     if not is_supported(update.new, definitions):
         return
@@ -323,7 +323,7 @@ def _new_problems(update: Update, definitions: Definitions | None, *, webhooks: 
             yield problem
 
 
-def _update_problems(update: Update, definitions: Definitions | None) -> Iterator[Problem]:
+def _update_problems(update: Update, definitions: Definitions | None) -> Problems:
     """Yield what the server rejects about the change from the old object to the new one."""
     api_version, kind = kind_of(update.new)
     key = api_version.rpartition("/")[0], kind

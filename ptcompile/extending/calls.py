@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from inspect import cleandoc
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.diagnostics import Problem, Problems, field_path
 from ptcompile.extending import Extensions, Found, Rule
 
 _shared: ContextVar[dict[str, Any]] = ContextVar("shared")
@@ -18,9 +18,7 @@ def shared() -> dict[str, Any]:
     return _shared.get({})
 
 
-def rule_problems(
-    extensions: Extensions, manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]
-) -> Iterator[Problem]:
+def rule_problems(extensions: Extensions, manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> Problems:
     """Yield the findings of every rule for one object; `others` are the objects of its stream. Never raises."""
     _shared.set({})
     for rule in extensions.rules:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.pipeline import compile_document
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, Problems
 from ptcompile.differ import DiffSide, ObjectDifference, compare
 from ptcompile.differ.world import is_for_torchrun
 from ptcompile.importer.candidate import Candidate, compile_candidate
@@ -303,7 +303,7 @@ def _is_legacy_selector(path: tuple[str, ...]) -> bool:
     return path[:2] == ("spec", "selector") and path[-1] in {"job-name", "batch.kubernetes.io/job-name"}
 
 
-def compile_errors(attempt: Attempt) -> Iterator[Problem]:
+def compile_errors(attempt: Attempt) -> Problems:
     """Yield the errors that keep the spec from compiling."""
     yield from (problem for problem in attempt.proof.problems if problem.severity == "error")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes.versions import Version, Versions
 
@@ -103,7 +104,7 @@ def _no_needs(_group: JsonDict) -> Iterator[tuple[str, str, str]]:
     return iter(())
 
 
-def _no_problems(_job: Job, _cluster: ClusterProfile, _target: Target) -> Iterator[Problem]:
+def _no_problems(_job: Job, _cluster: ClusterProfile, _target: Target) -> Problems:
     return iter(())
 
 
@@ -122,9 +123,9 @@ class GangSystem(NamedTuple):
     """Returns PyTorchJob's schedulingPolicy, or None if the training-operator does not know the scheduler."""
     runtime_policy: Callable[[Job, ClusterProfile], JsonDict | None] = _no_fields
     """Returns podGroupPolicy of Trainer's runtime, or None if Trainer does not know the scheduler."""
-    check: Callable[[Job, ClusterProfile, Target], Iterator[Problem]] = _no_problems
+    check: Callable[[Job, ClusterProfile, Target], Problems] = _no_problems
     """Yields what the scheduler and a target cannot do together; called for every job of the cluster."""
-    check_topology: Callable[[Job, ClusterProfile, Target], Iterator[Problem]] = _no_problems
+    check_topology: Callable[[Job, ClusterProfile, Target], Problems] = _no_problems
     """Yields what keeps the scheduler from placing the job by its `topology`."""
     needs: Callable[[JsonDict], Iterator[tuple[str, str, str]]] = _no_needs
     """Yields kind, name and reason of each setting of the cluster that a PodGroup needs besides installed software."""
@@ -404,15 +405,15 @@ class Kind:
 
         return {**manifest, "spec": without_nulls(manifest["spec"])}
 
-    def crd_rules(self, manifest: Json) -> Iterator[Problem]:
+    def crd_rules(self, manifest: Json) -> Problems:
         """Yield violations of the CRD's CEL rules at creation."""
         return iter(())
 
-    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Problems:
         """Yield the validating webhook's rejections of an object that `default` returned."""
         return iter(())
 
-    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
         """Yield errors that occur only after admission, when the controller acts on the object."""
         return iter(())
 
@@ -423,7 +424,7 @@ class Kind:
         """Return the fields that the CRD makes immutable, each with the CRD's message; `*` is any item with a key."""
         return ()
 
-    def validate_update(self, update: Update) -> Iterator[Problem]:
+    def validate_update(self, update: Update) -> Problems:
         """Yield the validating webhook's rejections of an update."""
         return iter(())
 
@@ -589,11 +590,11 @@ class Operator:
         """Return an object of one of the `foreign` kinds after its mutating webhook."""
         return manifest
 
-    def validate_foreign(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate_foreign(self, manifest: Json, request: KindContext) -> Problems:
         """Yield its webhook's rejections of an object of one of the `foreign` kinds."""
         return iter(())
 
-    def validate_foreign_update(self, update: Update) -> Iterator[Problem]:
+    def validate_foreign_update(self, update: Update) -> Problems:
         """Yield its webhook's rejections of an update of any object."""
         return iter(())
 

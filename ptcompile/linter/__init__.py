@@ -10,12 +10,12 @@ leave the text empty.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, words_of
@@ -180,7 +180,7 @@ def run(
     stream: Stream | Sequence[Mapping[str, Any]] = (),
     only: Collection[str] | None = None,
     every: bool = False,
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield the problems that the rules find in one object.
 
     `stream` has the objects of its file and of related files. A caller that checks every object passes one `Stream`,
@@ -200,7 +200,7 @@ def run(
         drop_subject(subject)
 
 
-def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> Iterator[Problem]:
+def _run_rules(subject: Subject, only: Collection[str] | None, every: bool) -> Problems:
     needed = _needed_words(subject.kind)
     words = None if every else words_of(subject)
     names = frozenset(only) if only is not None else None

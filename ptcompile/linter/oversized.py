@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.operators.table import kind_named, templates_of
@@ -15,7 +15,7 @@ _EnvFields = dict[str, dict[str, str]]
 """Labels and annotations of a template, which a field reference may copy into a variable."""
 
 
-def oversized_parts(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = None) -> Iterator[Problem]:
+def oversized_parts(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = None) -> Problems:
     """Yield one finding for each part of a container that exceeds the limit: variables, command line or script.
 
     `templates` are the object's templates with their paths, if the caller already has them. Containers are read as
@@ -59,7 +59,7 @@ def _may_exceed(spec: Json, template: Json) -> bool:
     return len(all_texts) + len("".join(field_texts)) > 4096
 
 
-def _check_container(path: Path, spec: Json, fields: _EnvFields) -> Iterator[Problem]:
+def _check_container(path: Path, spec: Json, fields: _EnvFields) -> Problems:
     from ptcompile._internal.limits import Budget
     from ptcompile.kinds.pods import ContainerView, PodView
     from ptcompile.shell.script import read_script

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.kinds import other_kind, versions
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Problems, problem_at
 from ptcompile.kinds.model import Operator, QueueSystem
 from ptcompile.kinds.references import needed_objects
 from ptcompile.kubernetes import unstructured
@@ -123,7 +123,7 @@ def first_schema() -> Version:
     return parse_version(versions()[0])
 
 
-def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -> Iterator[Problem]:
+def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -> Problems:
     """Yield a warning for each operator that requires a newer Kubernetes than the profile names."""
     current = cluster.versions().kubernetes
     for operator in dict.fromkeys(operators):

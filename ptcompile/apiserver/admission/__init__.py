@@ -6,7 +6,7 @@ files and the profile is assumed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from ptcompile.apiserver import evaluations
 from ptcompile.apiserver.admission.limit_range import limit_problems, spend_on_defaults
@@ -16,20 +16,20 @@ from ptcompile.apiserver.admission.priority import priority_problems
 from ptcompile.apiserver.admission.quota import quota_problems
 from ptcompile.apiserver.admission.request import ClusterState, Request, requests_of
 from ptcompile.apiserver.defaulting.decoding import with_defaults
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.kubernetes.unstructured import Json
 
 __all__ = ["ClusterState", "admission_problems"]
 
 
-def _pod_security(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+def _pod_security(requests: Sequence[Request], state: ClusterState) -> Problems:
     namespaces = state.objects.of_kind(("v1", "Namespace"))
     if requests[0].old is not None:
         return iter(())
     return pod_security_problems(requests[0].object, namespaces, state.pod_security, state.versions.kubernetes)
 
 
-def _policies(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+def _policies(requests: Sequence[Request], state: ClusterState) -> Problems:
     if not state.objects.of_kind(_POLICY):
         return iter(())
     from ptcompile.apiserver.admission.policies import policy_problems
@@ -39,7 +39,7 @@ def _policies(requests: Sequence[Request], state: ClusterState) -> Iterator[Prob
 
 _POLICY = ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
 
-VALIDATING: tuple[Callable[[Sequence[Request], ClusterState], Iterator[Problem]], ...] = (
+VALIDATING: tuple[Callable[[Sequence[Request], ClusterState], Problems], ...] = (
     limit_problems,
     _pod_security,
     priority_problems,
@@ -57,9 +57,7 @@ def _completed(request: Request, state: ClusterState) -> Request:
     return request._replace(object=admitted(request.object, state))
 
 
-def admission_problems(
-    manifest: Json, state: ClusterState, old: Json | None = None, *, valid: bool = True
-) -> Iterator[Problem]:
+def admission_problems(manifest: Json, state: ClusterState, old: Json | None = None, *, valid: bool = True) -> Problems:
     """Yield what the admission plugins reject of an object, and of the pods that its controller creates.
 
     `old` is the stored object, for an update. No policy is evaluated for an object that is not `valid`: the server

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
 from ptcompile.apiserver.validation.resources import check_amounts
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
@@ -122,7 +122,7 @@ def _count_containers(spec: Json) -> int:
 # bounds
 
 
-def limit_problems(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+def limit_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield what a namespace's LimitRanges reject. Pods are only checked when they are created."""
     for request in requests:
         limits = limits_of(namespace_of(request.object), state) if request.is_pod or request.kind == _CLAIM else None
@@ -138,7 +138,7 @@ def limit_problems(requests: Sequence[Request], state: ClusterState) -> Iterator
 
 def _container_problems(
     request: Request, path: Path, container: Json, limits: NamespaceLimits, state: ClusterState
-) -> Iterator[Problem]:
+) -> Problems:
     yield from _default_problems(request, path, container)
     resources = nested_map(container, "resources")
     requested = amounts.container_requests(resources)
@@ -147,7 +147,7 @@ def _container_problems(
         yield _to_problem(request, request.resources_path(path, *((half, name) if half else ())), message)
 
 
-def _default_problems(request: Request, path: Path, container: Json) -> Iterator[Problem]:
+def _default_problems(request: Request, path: Path, container: Json) -> Problems:
     """Yield a problem for a request above the limit that a LimitRange sets: pods are validated after that."""
     resources = nested_map(container, "resources")
     written = _written_resources(request, container)
@@ -170,7 +170,7 @@ def _written_resources(request: Request, container: Json) -> Json:
     return nested_map(container, "resources")
 
 
-def _pod_problems(request: Request, limits: NamespaceLimits, state: ClusterState) -> Iterator[Problem]:
+def _pod_problems(request: Request, limits: NamespaceLimits, state: ClusterState) -> Problems:
     if not any(limits.bounds.get("Pod", {}).values()):
         return
     state.evaluations.spend(_count_containers(request.spec))
@@ -183,7 +183,7 @@ def _pod_problems(request: Request, limits: NamespaceLimits, state: ClusterState
         yield _to_problem(request, request.path_of(*steps), message)
 
 
-def _claim_problems(request: Request, limits: NamespaceLimits) -> Iterator[Problem]:
+def _claim_problems(request: Request, limits: NamespaceLimits) -> Problems:
     sides = limits.bounds.get("PersistentVolumeClaim", {})
     kind = "PersistentVolumeClaim"
     requested = amounts.quantities_of(nested_map(request.spec, "resources"), "requests")

@@ -6,12 +6,12 @@ profile nothing is checked. Sources: pod-security-admission of Kubernetes 1.30 t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.pod_security_levels import Violation, violations
 from ptcompile.apiserver.validation.templates import pods_of
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kubernetes.versions import Version
 
 TYPE_CHECKING = False
@@ -38,9 +38,7 @@ class Level(NamedTuple):
         return min(int(self.version[3:]), server[1])
 
 
-def pod_security_problems(
-    manifest: Json, others: Sequence[Json], profile: str | None, server: Version
-) -> Iterator[Problem]:
+def pod_security_problems(manifest: Json, others: Sequence[Json], profile: str | None, server: Version) -> Problems:
     """Yield the violations of the namespace's levels by the pods of a manifest.
 
     `others` are the objects of the stream, including Namespaces; `profile` is the level of all namespaces without

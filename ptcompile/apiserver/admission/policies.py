@@ -6,7 +6,7 @@ What depends on the user who applies the object, or on an object that is not in 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.expressions import Failure, PolicyInput, failures, request_names
@@ -14,7 +14,7 @@ from ptcompile.apiserver.admission.matching import Decision, matches
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced
 from ptcompile.apiserver.cel import fresh_budget
 from ptcompile.apiserver.evaluations import OutOfEvaluationsError
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Problem, Problems, problem_at
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, namespace_of, nested_map, object_name
 
@@ -50,7 +50,7 @@ class BoundPolicy(NamedTuple):
         return f"ValidatingAdmissionPolicy '{object_name(self.policy)}' with binding '{object_name(self.binding)}'"
 
 
-def policy_problems(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+def policy_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield what the policies of the files reject, warn of, or do not settle."""
     bound = _bound_policies(state)
     for request in requests if bound else ():
@@ -94,7 +94,7 @@ class _MatchedRequest(NamedTuple):
     decision: Decision
 
 
-def _pair_problems(matched: _MatchedRequest, pair: BoundPolicy, state: ClusterState) -> Iterator[Problem]:
+def _pair_problems(matched: _MatchedRequest, pair: BoundPolicy, state: ClusterState) -> Problems:
     request = matched.request
     params = _params_of(pair, request, state)
     if isinstance(params, str):
@@ -134,7 +134,7 @@ def _params_of(pair: BoundPolicy, request: Request, state: ClusterState) -> list
 
 def _to_problems(
     request: Request, pair: BoundPolicy, failure: Failure, decision: Decision, state: ClusterState
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield the problem of a failed validation, by the binding's actions. Audits only reach the server's log."""
     if failure.unknown:
         yield _unsettled(request, pair, failure.message, state)

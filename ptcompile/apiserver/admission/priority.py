@@ -6,11 +6,11 @@ Source: Kubernetes 1.36, plugin/pkg/admission/priority.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes.unstructured import Json, as_int, as_string, object_name
 
@@ -83,7 +83,7 @@ def _given_by(written: Json) -> PodPriority:
     return PodPriority(object_name(written), as_int(written.get("value")), preemption)
 
 
-def priority_problems(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+def priority_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield a problem for each pod whose priority or preemption policy is not its class's, and for a second default
     class.
 
@@ -96,7 +96,7 @@ def priority_problems(requests: Sequence[Request], state: ClusterState) -> Itera
         yield from _second_default(requests[0].object, state)
 
 
-def _pod_problems(request: Request, state: ClusterState) -> Iterator[Problem]:
+def _pod_problems(request: Request, state: ClusterState) -> Problems:
     spec = request.spec
     given = _priority_of(spec, state)
     # files with classes have the default class too, if there is one
@@ -137,12 +137,12 @@ def _computed(value: object, is_known: bool) -> str:
     return f"; priority admission controller computed {value} from the given PriorityClass name" if is_known else ""
 
 
-def _with_severity(request: Request, problems: FieldErrors, is_certain: bool) -> Iterator[Problem]:
+def _with_severity(request: Request, problems: FieldErrors, is_certain: bool) -> Problems:
     for problem in with_stage(problems, request.stage):
         yield problem if is_certain else problem._replace(severity="warning")
 
 
-def _second_default(written: Json, state: ClusterState) -> Iterator[Problem]:
+def _second_default(written: Json, state: ClusterState) -> Problems:
     """Yield a problem if an earlier class of the files is the default already."""
     for other in state.objects.of_kind(_KIND):
         if other is written:

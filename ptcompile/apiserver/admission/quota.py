@@ -6,11 +6,11 @@ apiserver pkg/quota and plugin/pkg/admission/resourcequota, pkg/quota/v1/evaluat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource
@@ -67,7 +67,7 @@ QuotaBounds = Mapping[tuple[QuotaScope, ...], Mapping[str, QuotaBound]]
 """QuotaBounds by the scopes of their quotas and by resource."""
 
 
-def quota_problems(requests: Sequence[Request], state: ClusterState) -> Iterator[Problem]:
+def quota_problems(requests: Sequence[Request], state: ClusterState) -> Problems:
     """Yield what the quotas of the namespace reject of an object and of the pods that its controller creates."""
     written = requests[0]
     bounds = _bounds_of(namespace_of(written.object), state)
@@ -278,7 +278,7 @@ _REQUIRED = (*(f"{half}{name}" for half in ("", "limits.", "requests.") for name
 """Resources of a quota that each container must set; the others may be absent."""
 
 
-def _missing_amounts(request: Request, group: Mapping[str, QuotaBound], state: ClusterState) -> Iterator[Problem]:
+def _missing_amounts(request: Request, group: Mapping[str, QuotaBound], state: ClusterState) -> Problems:
     """Yield a problem per quota whose resources some containers do not set."""
     required = sorted(name for name in _REQUIRED if name in group) if request.is_pod else []
     if not required or (state.versions.kubernetes >= (1, 34) and nested_map(request.spec, "resources")):
@@ -315,7 +315,7 @@ def _exceeded(
     group: Mapping[str, QuotaBound],
     used: dict[str, Quantity],
     counts: tuple[int, int],
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield a problem per quota that has no room for the object, or for all pods of a role and the roles before.
 
     `used` is what the earlier pods use; `counts` are their number and that of all pods.
@@ -337,7 +337,7 @@ def _rejections(
     group: Mapping[str, QuotaBound],
     earlier: Quantities,
     counts: tuple[int, int, int],
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield a problem per quota for the first pod that does not fit."""
     fitting, before, total = counts
     exceeded: dict[str, dict[str, tuple[Quantity, Quantity, Quantity]]] = {}

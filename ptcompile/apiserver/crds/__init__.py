@@ -5,7 +5,7 @@ A definition is compiled when the first document of its kind is checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -17,7 +17,7 @@ from ptcompile.apiserver.structure import is_outside, rejected_paths, without_st
 from ptcompile.apiserver.structure.checks import SchemaScope, compile_node
 from ptcompile.apiserver.structure.json_schema import JsonSchema, json_schema_problems
 from ptcompile.apiserver.structure.violations import ValueCheck, to_problem
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, Problems
 from ptcompile.kubernetes.requests import GroupVersionKind
 from ptcompile.kubernetes.versions import Version
 
@@ -154,7 +154,7 @@ def _unchecked_problem(manifest: Json, why: str, help: str, part: str = "not") -
     return evaluations.unchecked_problem(("kind",), message, help)
 
 
-def _crd_problems(manifest: Json, definition: Definition, server: Version) -> Iterator[Problem]:
+def _crd_problems(manifest: Json, definition: Definition, server: Version) -> Problems:
     violations = compile_definition(definition, server)(manifest) or []
     notes = () if definition.document else _unmatched_patterns(definition)
     if violations:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile.apiserver.crds import Definition, definition_problems, shipped_definition
 from ptcompile.apiserver.crds.rules import explain_rule
@@ -11,7 +11,7 @@ from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.apiserver.validation.values import why_not_kind, why_not_path_segment
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.operators.table import kind_named
@@ -101,7 +101,7 @@ def _shipped_problems(
     definition: Definition | JsonSchema,
     context: ApiServer,
     problems: Sequence[Problem],
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield what only the shipped CRD of an operator's kind reports: a user's definition may be a JSON Schema without
     CEL rules. The user's definition alone decides which fields exist.
     """

@@ -7,7 +7,7 @@ object. The step budget grows with the object: a rule that exceeds it is reporte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver import evaluations
@@ -15,7 +15,7 @@ from ptcompile.apiserver.cel import STEPS_PER_CALL_MAX, evaluate, fresh_budget
 from ptcompile.apiserver.cel.library import UncheckedError
 from ptcompile.apiserver.cel.values import ABSENT, CelError, CostError, Optional, to_duration, to_timestamp
 from ptcompile.apiserver.defaulting.schemas import resolve_node, with_schema_defaults
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _ABSENT = object()
 
 
-def rule_problems(schema: Schema, document: str, manifest: Json, old: Json | None = None) -> Iterator[Problem]:
+def rule_problems(schema: Schema, document: str, manifest: Json, old: Json | None = None) -> Problems:
     """Yield the problems that a CRD's rules find in a manifest and, with `old`, in the update from `old` to it."""
     new = _to_cel_value(schema, document, with_schema_defaults(schema, document, manifest))
     before = _ABSENT if old is None else _to_cel_value(schema, document, with_schema_defaults(schema, document, old))
@@ -50,7 +50,7 @@ class _Pair(NamedTuple):
     old: Any
 
 
-def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> Iterator[Problem]:
+def _walk(schema: Schema, document: str, pair: _Pair, path: Path, run: _Run) -> Problems:
     if not schema.get("x-ruled"):
         return
     schema, document = resolve_node(schema, document)
@@ -83,7 +83,7 @@ def _items_by_key(schema: Schema, old: Any) -> dict[tuple[Any, ...], Any]:
     return {_item_key(schema, item): item for item in old}
 
 
-def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Iterator[Problem]:
+def _rule_result(rule: Json, pair: _Pair, path: Path, run: _Run) -> Problems:
     expression = str(rule.get("rule", ""))
     budget = run.budget
     names = _variables(rule, expression, pair)

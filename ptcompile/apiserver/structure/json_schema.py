@@ -20,7 +20,7 @@ from ptcompile.apiserver.evaluations import (
 )
 from ptcompile.apiserver.goregex import matches
 from ptcompile.apiserver.structure.logic import comparable_form
-from ptcompile.diagnostics import Path, Problem, field_path, message_at, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, field_path, message_at, problem_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class JsonSchema:
         """Warnings about patterns that cannot be matched; None until the schema first checks an object."""
 
 
-def json_schema_problems(manifest: Json, definition: JsonSchema) -> Iterator[Problem]:
+def json_schema_problems(manifest: Json, definition: JsonSchema) -> Problems:
     """Yield the problems that a JSON Schema finds in a manifest. A null is an unset field, as everywhere in
     Kubernetes.
     """

@@ -6,7 +6,7 @@ are imported when the first object of its API group is checked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from ptcompile.apiserver.validation.dns import why_not_canonical_ip
 from ptcompile.apiserver.validation.metadata import (
@@ -17,7 +17,7 @@ from ptcompile.apiserver.validation.metadata import (
     metadata_problems,
 )
 from ptcompile.apiserver.validation.values import service_name_rule, why_not_path_segment
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, TextRule
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
@@ -370,7 +370,7 @@ _REVIEW_GROUPS = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 """API groups of review objects: the server answers them without storing them, so they need no name."""
 
 
-def built_in_problems(manifest: Json, context: ApiServer) -> Iterator[Problem]:
+def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
     """Yield the field problems of a built-in kind. The structure is checked elsewhere."""
     problems = FieldErrors()
     kind = (str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind")))

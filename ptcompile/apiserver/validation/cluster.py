@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.dns import why_not_cidr
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key, why_not_value
@@ -12,7 +10,7 @@ from ptcompile.apiserver.validation.policy import is_counted
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_toleration
 from ptcompile.apiserver.validation.values import PORT_MAX
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change, indexed_mappings, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
@@ -122,7 +120,7 @@ def _check_pod_cidrs(cidrs: list[Any], path: Path, context: ApiServer, problems:
         problems.invalid(path, cidrs, why, "keep one range of each IP family")
 
 
-def node_update(update: Update) -> Iterator[Problem]:
+def node_update(update: Update) -> Problems:
     """Yield a problem if a Node changes its ranges or its provider ID, which can be set once."""
     old, new = (nested_map(node, "spec") for node in (update.old, update.new))
     if _pod_cidrs(old) and _pod_cidrs(old) != _pod_cidrs(new):

@@ -5,10 +5,8 @@ Source: docs/facts/api-server.md#services-and-configmaps 209 to 212, Kubernetes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.namedtuple import Any
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change, immutable, is_empty, key_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
@@ -85,19 +83,19 @@ def _decoded_bytes(data: Json) -> int:
 _RENAME_HELP = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
 
 
-def config_map_update(update: Update) -> Iterator[Problem]:
+def config_map_update(update: Update) -> Problems:
     """Yield a problem for each change to an immutable ConfigMap."""
     yield from _immutable_changes(update, "data", "binaryData")
 
 
-def secret_update(update: Update) -> Iterator[Problem]:
+def secret_update(update: Update) -> Problems:
     """Yield a problem if the type of a Secret changes, and for each change to an immutable Secret."""
     if update.under("type"):
         yield immutable(("type",), update.new.get("type"), "delete it and apply again, or give it a new name")
     yield from _immutable_changes(update, "data", "stringData")
 
 
-def _immutable_changes(update: Update, *fields: str) -> Iterator[Problem]:
+def _immutable_changes(update: Update, *fields: str) -> Problems:
     if update.old.get("immutable") is not True:
         return
     for name in (*fields, "immutable"):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import Json
 
-UpdateValidator = Callable[[Update], Iterator[Problem]]
+UpdateValidator = Callable[[Update], Problems]
 
 
 class PodContext(NamedTuple):

@@ -17,7 +17,7 @@ from ptcompile.apiserver.validation.pod import (
     check_template_metadata,
 )
 from ptcompile.apiserver.validation.pod_groups import check_job_scheduling
-from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics import Path, Problems, field_path, problem_at
 from ptcompile.diagnostics.field_errors import (
     RECREATE_HELP,
     FieldErrors,
@@ -433,7 +433,7 @@ _TEMPLATE_PATH = ("spec", "template")
 _SUSPEND_HELP = "suspend the Job before it starts to change where its pods run, or give each run its own name"
 
 
-def job_update(update: Update) -> Iterator[Problem]:
+def job_update(update: Update) -> Problems:
     """Yield a problem for each forbidden change. The template may change only while the Job is suspended and has no
     pods.
     """
@@ -455,7 +455,7 @@ def job_update(update: Update) -> Iterator[Problem]:
 _NAME_LABEL = "batch.kubernetes.io/job-name"
 
 
-def _lost_label(update: Update) -> Iterator[Problem]:
+def _lost_label(update: Update) -> Problems:
     """Yield a problem if the template loses the labels that the server gave it: an apply that drops all labels does."""
     path = (*_TEMPLATE_PATH, "metadata", "labels")
     before, after = (nested_map(manifest, *path) for manifest in (update.old, update.new))
@@ -509,7 +509,7 @@ def _matches_prefix(path: tuple[str, ...], steps: tuple[str, ...]) -> bool:
     return len(path) >= len(steps) and all(step in ("*", part) for step, part in zip(steps, path, strict=False))
 
 
-def _completions_changes(update: Update) -> Iterator[Problem]:
+def _completions_changes(update: Update) -> Problems:
     if not update.under("spec", "completions"):
         return
     spec = nested_map(update.new, "spec")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile._internal.lazy import bounded_cache
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import (
     FieldErrors,
     TextRule,
@@ -252,7 +252,7 @@ def selector_keys(selector: Any) -> set[str]:
 _DELETION_HELP = "remove it: the server writes it when the object is deleted"
 
 
-def metadata_update(old: Json, new: Json) -> Iterator[Problem]:
+def metadata_update(old: Json, new: Json) -> Problems:
     """Yield a problem for each forbidden change of metadata; labels and annotations may change."""
     before = _as_mapping(old.get("metadata"))
     after = _as_mapping(new.get("metadata"))

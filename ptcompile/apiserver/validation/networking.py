@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.dns import is_cidr, is_ip, is_mapped_ip, why_not_cidr
 from ptcompile.apiserver.validation.metadata import check_selector
@@ -15,7 +13,7 @@ from ptcompile.apiserver.validation.values import (
     service_name_rule,
     why_not_path_segment,
 )
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import (
     FieldErrors,
     immutable,
@@ -225,7 +223,7 @@ def _why_not_canonical_cidr(text: str) -> str | None:
     return None if canonical == text else f'must be in canonical form ("{canonical}")'
 
 
-def service_cidr_update(update: Update) -> Iterator[Problem]:
+def service_cidr_update(update: Update) -> Problems:
     """Yield a problem if a ServiceCIDR loses or changes a range; a second range may be added."""
     old, new = (as_strings(nested_map(item, "spec").get("cidrs")) for item in (update.old, update.new))
     for index, (before, after) in enumerate(zip(old, new, strict=False)):

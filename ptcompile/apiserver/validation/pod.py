@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from ptcompile.apiserver.validation.containers import RESTART_POLICIES, check_containers
 from ptcompile.apiserver.validation.context import FIELD_GATES, PodContext, is_dropped
@@ -31,7 +31,7 @@ from ptcompile.apiserver.validation.security import (
 )
 from ptcompile.apiserver.validation.values import check_host_ports
 from ptcompile.apiserver.validation.volumes import check_volumes, volumes_by_name
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import (
     FieldErrors,
     container_names,
@@ -355,7 +355,7 @@ _CHANGE_IS_FORBIDDEN = (
 )
 
 
-def pod_update(update: Update) -> Iterator[Problem]:
+def pod_update(update: Update) -> Problems:
     """Yield a problem for the first change that a Pod does not allow."""
     old = nested_map(update.old, "spec")
     new = nested_map(update.new, "spec")
@@ -432,7 +432,7 @@ def _keeps_expressions(old_term: Any, new_term: Any) -> bool:
     )
 
 
-def _added_gates(old: Json, new: Json) -> Iterator[Problem]:
+def _added_gates(old: Json, new: Json) -> Problems:
     before = _item_names(old.get("schedulingGates"))
     for index, name in enumerate(_item_names(new.get("schedulingGates"))):
         if name not in before:

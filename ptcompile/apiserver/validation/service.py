@@ -6,13 +6,11 @@ its order and words, Kubernetes 1.36.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.dns import is_cidr, why_not_ip, why_special_ip
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key
 from ptcompile.apiserver.validation.values import PROTOCOLS, check_port_number, check_port_reference
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import (
     FieldErrors,
     forbidden_change,
@@ -265,7 +263,7 @@ def _check_subset_port(port: Json, needs_name: bool, path: Path, problems: Field
     problems.check_text((*path, "appProtocol"), port.get("appProtocol"), why_not_key)
 
 
-def service_update(update: Update) -> Iterator[Problem]:
+def service_update(update: Update) -> Problems:
     """Yield a problem if the first cluster IP changes, unless the Service becomes or was an ExternalName, or if the
     class or the health check of a load balancer does.
     """
@@ -281,7 +279,7 @@ def service_update(update: Update) -> Iterator[Problem]:
     yield immutable(("spec", "clusterIP"), after, help, "may not change once set")
 
 
-def _load_balancer_update(old: Json, new: Json) -> Iterator[Problem]:
+def _load_balancer_update(old: Json, new: Json) -> Problems:
     if any(spec.get("type") != "LoadBalancer" for spec in (old, new)):
         return
     name = new.get("loadBalancerClass")

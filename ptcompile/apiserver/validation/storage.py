@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.context import PodContext, is_dropped
@@ -11,7 +11,7 @@ from ptcompile.apiserver.validation.mounts import why_not_forward
 from ptcompile.apiserver.validation.scheduling import check_node_selector_terms
 from ptcompile.apiserver.validation.volume_claims import check_access
 from ptcompile.apiserver.validation.volumes import check_csi, check_one_source
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, immutable, indexed_mappings, key_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
@@ -180,7 +180,7 @@ _STABLE_LABELS = {
 """The stable label for each beta label of nodes."""
 
 
-def persistent_volume_update(update: Update) -> Iterator[Problem]:
+def persistent_volume_update(update: Update) -> Problems:
     """Yield a problem if a PersistentVolume changes its mode or its node affinity, which can be set once. Only beta
     labels may be replaced by the stable ones.
     """

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
 from ptcompile.apiserver.validation.values import is_equal
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of
 from ptcompile.operators.table import kind_named, templates_of
 
 
-def template_problems(manifest: Json, context: ApiServer) -> Iterator[Problem]:
+def template_problems(manifest: Json, context: ApiServer) -> Problems:
     """Yield the problems of the pods, child Jobs and claims that an operator creates from a manifest.
 
     Yields nothing for kinds without templates. The stage is "pod", the authority kube-apiserver.

@@ -13,7 +13,7 @@ from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
 from ptcompile.apiserver.kinds import CUSTOM, is_built_in
 from ptcompile.apiserver.server_side_apply import REMOVED, merge_by_schema
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.diagnostics.field_errors import (
     RECREATE_HELP,
     forbidden_change,
@@ -81,7 +81,7 @@ def _null_paths(value: Any, path: Path) -> Iterator[Path]:
             yield from _null_paths(item, (*path, key))
 
 
-def custom_update(kind: tuple[str, str], update: Update, definitions: Definitions | None) -> Iterator[Problem]:
+def custom_update(kind: tuple[str, str], update: Update, definitions: Definitions | None) -> Problems:
     """Yield the problems that a kind's CRD reports for an update."""
     if kind in CUSTOM:
         schema = load(CUSTOM[kind])
@@ -206,7 +206,7 @@ _STATEFUL_SET_MUTABLE_FIELDS = (
 )
 
 
-def immutable_field_changes(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
+def immutable_field_changes(kind: tuple[str, str], update: Update) -> Problems:
     """Yield a problem for each changed field that is immutable for the kind."""
     for path, why in _IMMUTABLE_FIELDS.get(kind, ()):
         if update.under(*path):
@@ -222,7 +222,7 @@ def immutable_field_changes(kind: tuple[str, str], update: Update) -> Iterator[P
                 return
 
 
-def stateful_set_update(update: Update) -> Iterator[Problem]:
+def stateful_set_update(update: Update) -> Problems:
     """Yield a problem if a StatefulSet changes in more than scaling and rolling out."""
     allowed = [
         name
@@ -237,7 +237,7 @@ def stateful_set_update(update: Update) -> Iterator[Problem]:
             return
 
 
-def custom_definition_update(update: Update) -> Iterator[Problem]:
+def custom_definition_update(update: Update) -> Problems:
     """Yield a problem for each change that would make stored objects unreadable.
 
     A definition becomes established within a second, so its scope and kind count as fixed too.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.defaulting.built_in import DEFAULT_SERVER, drops_source
 from ptcompile.apiserver.validation.context import is_dropped
 from ptcompile.apiserver.validation.metadata import check_selector
-from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.diagnostics import Path, Problems, field_path, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change, is_empty
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
@@ -105,7 +103,7 @@ def _is_first_setting(path: tuple[str, ...], old: Json, new: Json) -> bool:
     return path[1:] in (("volumeName",), ("storageClassName",)) and not old.get(path[1])
 
 
-def claim_update(update: Update) -> Iterator[Problem]:
+def claim_update(update: Update) -> Problems:
     """Yield a problem for a forbidden change. A bound claim may grow if its class allows it; an unbound claim must not
     change.
 

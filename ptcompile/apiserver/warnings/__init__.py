@@ -5,10 +5,10 @@ The server accepts the object. The modules of a kind are imported when its first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile.apiserver.kinds import CUSTOM, is_built_in
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, Problems
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
@@ -18,14 +18,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
 
-    Table = Mapping[str, Callable[[Json, ApiServer], Iterator[Problem]]]
+    Table = Mapping[str, Callable[[Json, ApiServer], Problems]]
 
 __all__ = ["server_warnings", "unreported_warnings"]
 
 
 def server_warnings(
     manifest: Json, versions: Versions | None = None, definitions: Definitions | None = None
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield the warnings that the API server sends when the object is created, if it accepts the object.
 
     `versions` are the cluster's releases (default: the newest supported), `definitions` those of kinds that users
@@ -56,7 +56,7 @@ def unreported_warnings(
     findings: Sequence[Problem],
     versions: Versions | None,
     definitions: Definitions | None = None,
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield the server's warnings, except where the server rejects the object or a rule reports the same."""
     warnings = list(server_warnings(manifest, versions, definitions))
     if not warnings:
@@ -73,7 +73,7 @@ def unreported_warnings(
             yield problem
 
 
-def _custom_warnings(manifest: Json, versions: Versions, definitions: Definitions | None) -> Iterator[Problem]:
+def _custom_warnings(manifest: Json, versions: Versions, definitions: Definitions | None) -> Problems:
     if definitions is not None or kind_of(manifest) not in CUSTOM:
         yield from _custom_version_warnings(manifest, versions, definitions)
     if nested_map(manifest, "metadata").get("finalizers"):
@@ -82,7 +82,7 @@ def _custom_warnings(manifest: Json, versions: Versions, definitions: Definition
         yield from finalizer_warnings(manifest, ApiServer(versions.kubernetes))
 
 
-def _custom_version_warnings(manifest: Json, versions: Versions, definitions: Definitions | None) -> Iterator[Problem]:
+def _custom_version_warnings(manifest: Json, versions: Versions, definitions: Definitions | None) -> Problems:
     """Yield a warning if the CRD deprecates the object's version; for a shipped CRD, unless the profile's release is
     older than it.
     """

@@ -6,11 +6,9 @@ pkg/api/service/warnings.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.apiserver.validation.dns import is_cidr, is_ip
 from ptcompile.apiserver.warnings.header import warning
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import quote_value
 from ptcompile.kubernetes.requests import ApiServer
 
@@ -31,7 +29,7 @@ def _warn(path: Path, text: str, canonical: str, field: str | None = None) -> Pr
     return warning("noncanonical-address", path, text, f"write {canonical}", field=field)
 
 
-def ip_warnings(value: Any, path: Path, server: ApiServer) -> Iterator[Problem]:
+def ip_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
     """Yield a warning if an IP address is not in canonical form (Kubernetes 1.33 and later)."""
     if type(value) is not str or not server.at_least(33) or not is_ip(value):
         return
@@ -43,7 +41,7 @@ def ip_warnings(value: Any, path: Path, server: ApiServer) -> Iterator[Problem]:
         yield _warn(path, f"IPv6 address {quote_value(value)} {form}", canonical)
 
 
-def cidr_warnings(value: Any, path: Path, server: ApiServer, *, field: str | None = None) -> Iterator[Problem]:
+def cidr_warnings(value: Any, path: Path, server: ApiServer, *, field: str | None = None) -> Problems:
     """Yield warnings about an address range: bits after the prefix, a form to avoid (Kubernetes 1.33 and later).
 
     `field` is the server's own notation of the path if it differs.
@@ -70,7 +68,7 @@ def cidr_warnings(value: Any, path: Path, server: ApiServer, *, field: str | Non
         yield _warn(path, f"IPv6 CIDR value {quote_value(value)} {form}", str(network), field)
 
 
-def service_ip_warnings(value: Any, path: Path, server: ApiServer) -> Iterator[Problem]:
+def service_ip_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
     """Yield the warnings about an address of a Service, which servers before 1.33 word differently."""
     if server.at_least(33) or type(value) is not str:
         yield from ip_warnings(value, path, server)
@@ -83,7 +81,7 @@ def service_ip_warnings(value: Any, path: Path, server: ApiServer) -> Iterator[P
         yield _warn(path, f"IPv6 address {quote_value(value)} {form}", canonical)
 
 
-def service_cidr_warnings(value: Any, path: Path, server: ApiServer) -> Iterator[Problem]:
+def service_cidr_warnings(value: Any, path: Path, server: ApiServer) -> Problems:
     """Yield the warnings about an address range of a Service, which servers before 1.33 word differently."""
     if server.at_least(33) or type(value) is not str or not is_cidr(value):
         yield from cidr_warnings(value, path, server)

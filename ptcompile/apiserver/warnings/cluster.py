@@ -14,7 +14,7 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.warnings.addresses import cidr_warnings
 from ptcompile.apiserver.warnings.header import deprecated, warning
 from ptcompile.apiserver.warnings.pods import deprecated_label_text
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -30,7 +30,7 @@ _FORMATS = frozenset(
 """Formats that the server knows, without their hyphens."""
 
 
-def node_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def node_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about a Node."""
     spec = nested_map(manifest, "spec")
     if spec.get("externalID"):
@@ -45,7 +45,7 @@ def node_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
         yield from cidr_warnings(value, ("spec", "podCIDRs", index), server)
 
 
-def service_account_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def service_account_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning if an annotation limits a ServiceAccount's Secrets (Kubernetes 1.32 and later)."""
     annotation_map = nested_map(manifest, "metadata", "annotations")
     if server.at_least(32) and annotation_map.get(_MOUNTABLE_SECRETS) is not None:
@@ -53,7 +53,7 @@ def service_account_warnings(manifest: Json, server: ApiServer) -> Iterator[Prob
         yield deprecated(("metadata", "annotations", _MOUNTABLE_SECRETS), text, "use a namespace for each account")
 
 
-def runtime_class_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def runtime_class_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about the node labels of a RuntimeClass."""
     for label in nested_map(manifest, "scheduling", "nodeSelector"):
         if text := deprecated_label_text(label):
@@ -61,7 +61,7 @@ def runtime_class_warnings(manifest: Json, server: ApiServer) -> Iterator[Proble
             yield deprecated(path, text, "use the new label", field="scheduling.nodeSelector")
 
 
-def secret_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def secret_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning if a TLS Secret holds no certificate or no private key in PEM form. Their contents, and whether
     they belong together, are not checked.
     """
@@ -126,7 +126,7 @@ def _why_no_key(text: str) -> str | None:
     return f'failed to find PEM block with type ending in "PRIVATE KEY" in key input {found}'
 
 
-def definition_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def definition_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning for each format in a CustomResourceDefinition that has no meaning: since 1.34 those that the
     server does not know, since 1.36 also those of objects, lists and booleans.
     """

@@ -8,11 +8,9 @@ WarningMessage, and the lifecycles of the types. For versions of custom resource
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.apiserver.validation.metadata import owner_key
 from ptcompile.apiserver.warnings.header import repeated, warning
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, Problems
 from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
@@ -47,7 +45,7 @@ _LIFECYCLES: dict[GroupVersionKind, tuple[int, int | None, str]] = {
 """Minor releases of Kubernetes 1 that deprecated a kind and that no longer serve it, and its replacement or ""."""
 
 
-def owner_warnings(manifest: Json) -> Iterator[Problem]:
+def owner_warnings(manifest: Json) -> Problems:
     """Yield a warning at the first owner that equals an earlier one. The header names the UIDs of all of them."""
     seen: set[str] = set()
     repeats: list[tuple[int, Json]] = []
@@ -61,7 +59,7 @@ def owner_warnings(manifest: Json) -> Iterator[Problem]:
         yield repeated(path, f".metadata.ownerReferences {_OWNERS_TEXT} {uids}", "name each owner once", field="")
 
 
-def finalizer_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def finalizer_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning for each finalizer of a custom resource that names no domain."""
     reported: set[str] = set()
     for index, name in indexed_items(nested_map(manifest, "metadata").get("finalizers")):
@@ -74,7 +72,7 @@ def finalizer_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
         yield warning("discouraged-name", ("metadata", "finalizers", index), text, help, field="metadata.finalizers")
 
 
-def host_name_warnings(manifest: Json, use: str) -> Iterator[Problem]:
+def host_name_warnings(manifest: Json, use: str) -> Problems:
     """Yield a warning if the object's name cannot be a hostname. `use` says what the name is used in."""
     metadata = nested_map(manifest, "metadata")
     key = "name"
@@ -91,7 +89,7 @@ def host_name_warnings(manifest: Json, use: str) -> Iterator[Problem]:
     yield warning("discouraged-name", ("metadata", key), f"{text}[{' '.join(reasons)}]", help, field="metadata.name")
 
 
-def static_name_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def static_name_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning if a policy or webhook configuration has a name of the static configuration (1.36)."""
     name = nested_map(manifest, "metadata").get("name")
     if server.at_least(36) and type(name) is str and name.endswith(".static.k8s.io"):
@@ -116,7 +114,7 @@ WARNINGS = dict.fromkeys(
 """The function of each kind whose objects the server may read from files."""
 
 
-def built_in_version_warnings(kind: GroupVersionKind, server: ApiServer) -> Iterator[Problem]:
+def built_in_version_warnings(kind: GroupVersionKind, server: ApiServer) -> Problems:
     """Yield a warning if the server deprecates this version of a built-in kind."""
     deprecated, removed, replacement = _LIFECYCLES.get(kind, (None, None, ""))
     if deprecated is None or not server.at_least(deprecated):

@@ -5,8 +5,6 @@ Source: Kubernetes 1.36, pkg/api/service/warnings.go: GetWarningsForService; the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.apiserver.warnings.addresses import (
     cidr_warnings,
     ip_warnings,
@@ -14,7 +12,7 @@ from ptcompile.apiserver.warnings.addresses import (
     service_ip_warnings,
 )
 from ptcompile.apiserver.warnings.header import deprecated, ignored
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import indexed_items, indexed_mappings
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -26,7 +24,7 @@ _MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 _SLICE_CONTROLLERS = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
 
 
-def service_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def service_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about a Service."""
     spec = nested_map(manifest, "spec")
     if nested_map(manifest, "metadata", "annotations").get(_TOPOLOGY_HINTS) is not None:
@@ -39,7 +37,7 @@ def service_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
     yield from _service_type_warnings(spec, server, is_headless=is_headless)
 
 
-def _headless_warnings(spec: Json) -> Iterator[Problem]:
+def _headless_warnings(spec: Json) -> Problems:
     for key in ("loadBalancerIP", "externalIPs"):
         if spec.get(key):
             yield ignored(("spec", key), f"spec.{key} is ignored for headless services", f"remove {key}", field="")
@@ -48,7 +46,7 @@ def _headless_warnings(spec: Json) -> Iterator[Problem]:
         yield ignored(("spec", "sessionAffinity"), text, "remove sessionAffinity", field="")
 
 
-def _service_address_warnings(spec: Json, server: ApiServer) -> Iterator[Problem]:
+def _service_address_warnings(spec: Json, server: ApiServer) -> Problems:
     cluster_ips = spec.get("clusterIPs")
     if type(cluster_ips) is not list or not cluster_ips:
         path: Path = ("spec", "clusterIP")
@@ -65,7 +63,7 @@ def _service_address_warnings(spec: Json, server: ApiServer) -> Iterator[Problem
         yield from service_cidr_warnings(value, ("spec", "loadBalancerSourceRanges", index), server)
 
 
-def _service_type_warnings(spec: Json, server: ApiServer, *, is_headless: bool) -> Iterator[Problem]:
+def _service_type_warnings(spec: Json, server: ApiServer, *, is_headless: bool) -> Problems:
     is_external_name = spec.get("type") == "ExternalName"
     if spec.get("externalIPs") and is_external_name:
         text = 'spec.externalIPs is ignored when spec.type is "ExternalName"'
@@ -81,7 +79,7 @@ def _service_type_warnings(spec: Json, server: ApiServer, *, is_headless: bool) 
         yield deprecated(("spec", "trafficDistribution"), text, "write PreferSameZone")
 
 
-def endpoints_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def endpoints_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about the addresses of an Endpoints object."""
     for index, subset in indexed_mappings(manifest.get("subsets")):
         for key in ("addresses", "notReadyAddresses"):
@@ -89,7 +87,7 @@ def endpoints_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
                 yield from ip_warnings(address.get("ip"), ("subsets", index, key, number, "ip"), server)
 
 
-def endpoint_slice_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def endpoint_slice_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about an EndpointSlice."""
     if manifest.get("addressType") == "FQDN" and server.at_least(33):
         text = "FQDN endpoints are deprecated"
@@ -102,7 +100,7 @@ def endpoint_slice_warnings(manifest: Json, server: ApiServer) -> Iterator[Probl
             yield from ip_warnings(address, ("endpoints", index, "addresses", number), server)
 
 
-def network_policy_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def network_policy_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about the address ranges of a NetworkPolicy."""
     for direction, side in (("ingress", "from"), ("egress", "to")):
         for index, rule in indexed_mappings(nested_map(manifest, "spec").get(direction)):
@@ -114,7 +112,7 @@ def network_policy_warnings(manifest: Json, server: ApiServer) -> Iterator[Probl
                     yield from cidr_warnings(value, (*path, "except", place), server)
 
 
-def ingress_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def ingress_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning if an annotation names the class of an Ingress."""
     annotation_map = nested_map(manifest, "metadata", "annotations")
     if annotation_map.get(_INGRESS_CLASS) is not None and nested_map(manifest, "spec").get("ingressClassName") is None:

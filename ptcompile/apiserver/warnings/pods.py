@@ -6,13 +6,13 @@ applyAppArmorVersionSkew. Words and versions of the nodes' labels: pkg/api/node/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.warnings.addresses import ip_warnings
 from ptcompile.apiserver.warnings.header import deprecated, ignored, repeated, warning
 from ptcompile.apiserver.warnings.volumes import fractional_warnings, volume_warnings
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import as_field_int, indexed_items, indexed_mappings, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -40,7 +40,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
-def pod_warnings(template: Any, path: Path, server: ApiServer) -> Iterator[Problem]:
+def pod_warnings(template: Any, path: Path, server: ApiServer) -> Problems:
     """Yield the warnings about a pod template, or about a Pod if the path is empty."""
     spec = nested_map(template, "spec")
     annotation_map = nested_map(template, "metadata", "annotations")
@@ -78,7 +78,7 @@ def _containers(spec: Json, path: Path) -> list[tuple[Json, Path]]:
     ]
 
 
-def node_label_warnings(term: Any, path: Path) -> Iterator[Problem]:
+def node_label_warnings(term: Any, path: Path) -> Problems:
     """Yield a warning for each expression of a node selector term that names a deprecated label."""
     for index, expression in indexed_mappings(nested_map(term).get("matchExpressions")):
         if text := deprecated_label_text(expression.get("key")):
@@ -91,7 +91,7 @@ def deprecated_label_text(label: Any) -> str | None:
     return DEPRECATED_NODE_LABELS.get(label) if type(label) is str else None
 
 
-def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Problem]:
+def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
     for label in nested_map(spec, "nodeSelector"):
         if text := deprecated_label_text(label):
             yield deprecated((*path, "nodeSelector", label), text, "use the new label")
@@ -113,7 +113,7 @@ def _scheduling_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[
         yield from _null_selector_warnings(constraint, constraint_path)
 
 
-def _label_value_warnings(term: Any, path: Path) -> Iterator[Problem]:
+def _label_value_warnings(term: Any, path: Path) -> Problems:
     """Yield a warning for each value of a preferred term that no label can have."""
     for index, expression in indexed_mappings(nested_map(term).get("matchExpressions")):
         for number, value in indexed_items(expression.get("values")):
@@ -122,13 +122,13 @@ def _label_value_warnings(term: Any, path: Path) -> Iterator[Problem]:
                 yield ignored(value_path, f"{value} is invalid, {why}", "write a value that a label can have")
 
 
-def _null_selector_warnings(term: Json, path: Path) -> Iterator[Problem]:
+def _null_selector_warnings(term: Json, path: Path) -> Problems:
     if term.get("labelSelector") is None:
         text = "a null labelSelector results in matching no pod"
         yield ignored((*path, "labelSelector"), text, "select the labels of the pods")
 
 
-def _pod_affinity_warnings(spec: Json, path: Path) -> Iterator[Problem]:
+def _pod_affinity_warnings(spec: Json, path: Path) -> Problems:
     for key in ("podAffinity", "podAntiAffinity"):
         affinity = nested_map(spec, "affinity", key)
         affinity_path = (*path, "affinity", key)
@@ -139,7 +139,7 @@ def _pod_affinity_warnings(spec: Json, path: Path) -> Iterator[Problem]:
             yield from _null_selector_warnings(nested_map(weighted, "podAffinityTerm"), term_path)
 
 
-def _list_warnings(spec: Json, path: Path) -> Iterator[Problem]:
+def _list_warnings(spec: Json, path: Path) -> Problems:
     """Yield the warnings about repeated hostAliases and imagePullSecrets."""
     for key, field, noun in (("hostAliases", "ip", "ip"), ("imagePullSecrets", "name", "name")):
         seen: set[str] = set()
@@ -162,7 +162,7 @@ def _security_annotation_warnings(
     annotation_map: Json,
     path: Path,
     containers: list[tuple[Json, Path]],
-) -> Iterator[Problem]:
+) -> Problems:
     """Yield the warnings about annotations for seccomp and AppArmor where no field replaces them."""
     context = nested_map(spec, "securityContext")
     if annotation_map.get(_SECCOMP_POD) is not None and context.get("seccompProfile") is None:
@@ -195,7 +195,7 @@ def _app_armor_field(annotation: Any) -> dict[str, str] | None:
     return None
 
 
-def _container_warnings(container: Json, path: Path) -> Iterator[Problem]:
+def _container_warnings(container: Json, path: Path) -> Problems:
     for key in ("limits", "requests"):
         amounts_path = (*path, "resources", key)
         yield from fractional_warnings(nested_map(container, "resources", key), amounts_path, _BYTES)
@@ -213,7 +213,7 @@ def _container_warnings(container: Json, path: Path) -> Iterator[Problem]:
         seen.add(name)
 
 
-def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Iterator[Problem]:
+def _port_warnings(containers: list[tuple[Json, Path]], *, fill: bool) -> Problems:
     """Yield the warnings about ports that clash. With `fill`, the container port is the default of the host port."""
     seen: dict[tuple[int, str], dict[object, Path]] = {}
     for container, path in containers:
@@ -254,7 +254,7 @@ def _clash(others: Mapping[object, Path], ip: str, port: int) -> tuple[str, Path
     return ("dangerously ambiguous", other) if other is not None else None
 
 
-def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Iterator[Problem]:
+def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Problems:
     """Yield a warning for each port whose name a port of another container has (Kubernetes 1.33)."""
     seen: dict[str, str] = {}
     for container, path in containers:
@@ -270,7 +270,7 @@ def _port_name_warnings(containers: list[tuple[Json, Path]]) -> Iterator[Problem
                 yield repeated((*path, "ports", index), f"{text} by name will use {other}", help)
 
 
-def _address_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Problem]:
+def _address_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
     for index, address in indexed_items(nested_map(spec, "dnsConfig").get("nameservers")):
         yield from ip_warnings(address, (*path, "dnsConfig", "nameservers", index), server)
     for index, alias in indexed_mappings(spec.get("hostAliases")):

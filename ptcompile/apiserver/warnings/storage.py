@@ -6,12 +6,10 @@ pkg/api/storage/util.go; pkg/registry/storage/csidriver/strategy.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.apiserver.warnings.header import deprecated, warning
 from ptcompile.apiserver.warnings.pods import deprecated_label_text, node_label_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings, removed_volume_warnings
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import indexed_mappings
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -24,13 +22,13 @@ _TOKENS = (
 )
 
 
-def _class_annotation_warnings(manifest: Json) -> Iterator[Problem]:
+def _class_annotation_warnings(manifest: Json) -> Problems:
     if nested_map(manifest, "metadata", "annotations").get(_CLASS_ANNOTATION) is not None:
         text = 'deprecated since v1.8; use "storageClassName" attribute instead'
         yield deprecated(("metadata", "annotations", _CLASS_ANNOTATION), text, "set spec.storageClassName")
 
 
-def persistent_volume_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def persistent_volume_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about a PersistentVolume."""
     spec = nested_map(manifest, "spec")
     yield from _class_annotation_warnings(manifest)
@@ -42,13 +40,13 @@ def persistent_volume_warnings(manifest: Json, server: ApiServer) -> Iterator[Pr
     yield from removed_volume_warnings(spec, ("spec",))
 
 
-def claim_object_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def claim_object_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about a PersistentVolumeClaim."""
     yield from _class_annotation_warnings(manifest)
     yield from claim_warnings(nested_map(manifest, "spec"), ("spec",))
 
 
-def storage_class_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def storage_class_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about the topologies of a StorageClass."""
     for index, topology in indexed_mappings(manifest.get("allowedTopologies")):
         for number, expression in indexed_mappings(topology.get("matchLabelExpressions")):
@@ -57,7 +55,7 @@ def storage_class_warnings(manifest: Json, server: ApiServer) -> Iterator[Proble
                 yield deprecated(path, text, "use the new label")
 
 
-def storage_capacity_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def storage_capacity_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about the topology of a CSIStorageCapacity."""
     topology = nested_map(manifest, "nodeTopology")
     yield from node_label_warnings(topology, ("nodeTopology",))
@@ -67,7 +65,7 @@ def storage_capacity_warnings(manifest: Json, server: ApiServer) -> Iterator[Pro
             yield deprecated(path, text, "use the new label", field=f"nodeTopology.matchLabels.{label}")
 
 
-def csi_driver_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def csi_driver_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield a warning if a CSIDriver gets tokens in its volume attributes (Kubernetes 1.35 and later)."""
     spec = nested_map(manifest, "spec")
     if server.at_least(35) and spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:

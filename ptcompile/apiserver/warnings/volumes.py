@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.apiserver.warnings.header import deprecated, repeated, warning
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import indexed_mappings, key_path, quote_value
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.requests import ApiServer
@@ -35,7 +35,7 @@ REMOVED_VOLUMES = {
 """Volume sources whose plugins Kubernetes removed, with the server's words."""
 
 
-def removed_volume_warnings(source: Json, path: Path) -> Iterator[Problem]:
+def removed_volume_warnings(source: Json, path: Path) -> Problems:
     """Yield a warning for each source whose plugin was removed, in a pod's volume or a PersistentVolume's spec."""
     for key, text in REMOVED_VOLUMES.items():
         if source.get(key) is not None:
@@ -43,7 +43,7 @@ def removed_volume_warnings(source: Json, path: Path) -> Iterator[Problem]:
             yield deprecated((*path, key), text, "use a CSI driver", field=field)
 
 
-def volume_warnings(spec: Json, path: Path, server: ApiServer) -> Iterator[Problem]:
+def volume_warnings(spec: Json, path: Path, server: ApiServer) -> Problems:
     """Yield the warnings about the volumes of a pod spec."""
     for index, volume in indexed_mappings(spec.get("volumes")):
         volume_path = (*path, "volumes", index)
@@ -65,14 +65,14 @@ _VOLUMES_OF_FILES = frozenset({"configMap", "secret", "downwardAPI", "projected"
 """Volume sources that list the paths of their files."""
 
 
-def claim_warnings(spec: Json, path: Path) -> Iterator[Problem]:
+def claim_warnings(spec: Json, path: Path) -> Problems:
     """Yield a warning for each storage amount of a claim that is not a whole number of bytes."""
     for key in ("requests", "limits"):
         amounts = nested_map(spec, "resources", key)
         yield from fractional_warnings(amounts, (*path, "resources", key), ("storage",))
 
 
-def fractional_warnings(amounts: Json, path: Path, resources: tuple[str, ...]) -> Iterator[Problem]:
+def fractional_warnings(amounts: Json, path: Path, resources: tuple[str, ...]) -> Problems:
     """Yield a warning for each of these resources whose amount is not a whole number of bytes."""
     for name in resources:
         amount = quantity.parse(amounts.get(name))
@@ -88,7 +88,7 @@ def fractional_warnings(amounts: Json, path: Path, resources: tuple[str, ...]) -
                 yield warning("discouraged-value", value_path, text, help, field=field)
 
 
-def _overlap_warnings(volume: Json, path: Path) -> Iterator[Problem]:
+def _overlap_warnings(volume: Json, path: Path) -> Problems:
     """Yield a warning for each pair of paths in a volume of which one is, or contains, the other."""
     volume_name = quote_value(volume.get("name") or "")
     for key, name_field in (("configMap", "name"), ("secret", "secretName"), ("downwardAPI", "")):
@@ -152,7 +152,7 @@ def _projected_paths(source: Json, path: Path) -> Iterator[VolumePath]:
             yield value.rstrip("/"), label, (*path, "podCertificate", key)
 
 
-def _overlaps(paths: list[VolumePath], volume: str) -> Iterator[Problem]:
+def _overlaps(paths: list[VolumePath], volume: str) -> Problems:
     """Yield a warning for each path that is, contains or is inside an earlier one. The server names every pair."""
     related = _earliest_relatives([path for path, _, _ in paths])
     for index, (path, label, at) in enumerate(paths):

@@ -5,14 +5,12 @@ Source: Kubernetes 1.36, the strategies below pkg/registry/apps, batch and core;
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.apiserver.validation.templates import TEMPLATE_PATHS
 from ptcompile.apiserver.warnings.header import ignored, warning
 from ptcompile.apiserver.warnings.metadata import host_name_warnings
 from ptcompile.apiserver.warnings.pods import pod_warnings
 from ptcompile.apiserver.warnings.volumes import claim_warnings
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problems, field_path
 from ptcompile.diagnostics.field_errors import as_field_int, indexed_mappings, key_path
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, nested_map
@@ -27,7 +25,7 @@ _MANY_INDEXES = (
 )
 
 
-def workload_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def workload_warnings(manifest: Json, server: ApiServer) -> Problems:
     """Yield the warnings about a Pod, a Job, a CronJob, or another built-in kind with a pod template."""
     group = str(manifest.get("apiVersion")).rpartition("/")[0]
     kind = str(manifest.get("kind"))
@@ -46,7 +44,7 @@ def workload_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
         yield from _stateful_set_warnings(manifest, server)
 
 
-def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Iterator[Problem]:
+def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Problems:
     spec = nested_map(manifest, *path)
     completions = as_field_int(spec.get("completions"))
     parallelism = as_field_int(spec.get("parallelism"))
@@ -58,7 +56,7 @@ def _job_spec_warnings(manifest: Json, path: tuple[str, ...]) -> Iterator[Proble
         yield warning("discouraged-value", at, _MANY_INDEXES, help, field=field_path(path))
 
 
-def _stateful_set_warnings(manifest: Json, server: ApiServer) -> Iterator[Problem]:
+def _stateful_set_warnings(manifest: Json, server: ApiServer) -> Problems:
     spec = nested_map(manifest, "spec")
     for index, claim in indexed_mappings(spec.get("volumeClaimTemplates")):
         place = ("spec", "volumeClaimTemplates", index)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler.build import unsupported_patches
@@ -13,7 +13,7 @@ from ptcompile.compiler.checks import devices, entry, job as checks, targets as 
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
-from ptcompile.diagnostics import Problem, has_error, problem_at
+from ptcompile.diagnostics import Problem, Problems, has_error, problem_at
 from ptcompile.ir.job import Context, Job
 from ptcompile.operators.shared import emitting, endings
 from ptcompile.operators.targets import TARGETS
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
-def machine_type(parts: SpecParts) -> Iterator[Problem]:
+def machine_type(parts: SpecParts) -> Problems:
     """Yield an error for amounts that no machine type with the spec's accelerator has."""
     if parts.job.accelerator is not None:
         from ptcompile.compiler.checks.machines import machine_misfits
@@ -32,12 +32,12 @@ def machine_type(parts: SpecParts) -> Iterator[Problem]:
         yield from machine_misfits(parts)
 
 
-def kubernetes_fields(parts: SpecParts) -> Iterator[Problem]:
+def kubernetes_fields(parts: SpecParts) -> Problems:
     """Yield the errors of Kubernetes' decoder in the spec fields that have Kubernetes' structure."""
     return kubernetes_field_problems(parts.job)
 
 
-CHECKS: tuple[Callable[[SpecParts], Iterator[Problem]], ...] = (
+CHECKS: tuple[Callable[[SpecParts], Problems], ...] = (
     checks.metadata,
     checks.program,
     entry.entry_point,
@@ -82,35 +82,35 @@ def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
     return problem_at("unknown-target", ("spec", "target"), f"no target {name!r}", help, authority="ptcompile")
 
 
-def _target_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def _target_problems(_: Spec, job: Job, context: Context) -> Problems:
     yield from context.target.unsupported(job, context.cluster)
 
 
-def _queue_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def _queue_problems(_: Spec, job: Job, context: Context) -> Problems:
     return budget.unsupported_queueing(job, context.cluster, context.target)
 
 
-def _patch_problems(spec: Spec, _: Job, context: Context) -> Iterator[Problem]:
+def _patch_problems(spec: Spec, _: Job, context: Context) -> Problems:
     return unsupported_patches(spec.spec, context.target)
 
 
-def _claim_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def _claim_problems(_: Spec, job: Job, context: Context) -> Problems:
     return emitting.check_claim_support(job, context.cluster)
 
 
-def _restart_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def _restart_problems(_: Spec, job: Job, context: Context) -> Problems:
     return endings.check_restart_rules(job, context.cluster)
 
 
-def _annotation_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def _annotation_problems(_: Spec, job: Job, context: Context) -> Problems:
     return budget.unread_annotations(job, context.target)
 
 
-def _name_problems(_: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def _name_problems(_: Spec, job: Job, context: Context) -> Problems:
     return budget.too_long(job, context.target)
 
 
-TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Iterator[Problem]], ...] = (
+TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Problems], ...] = (
     checks.reserved_env,
     _target_problems,
     _queue_problems,

@@ -11,7 +11,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler.checks.fabrics import misplaced_fabric
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, gpus_per_node, total_quantity
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
 from ptcompile.kubernetes.resources import is_cuda, never_shared
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import JobSpec
 
 
-def amounts(parts: SpecParts) -> Iterator[Problem]:
+def amounts(parts: SpecParts) -> Problems:
     """Yield an error or a warning for each contradiction between the resource amounts of a spec."""
     job = parts.job
     gpu = hardware.gpu_resource(parts.cluster, parts.job.accelerator)
@@ -46,7 +46,7 @@ def _resource_levels(resources: Resources, path: Path) -> list[tuple[ResourceLis
     return [(resources, path), (resources.requests, (*path, "requests")), (resources.limits, (*path, "limits"))]
 
 
-def _check_requests_and_limits(part: SpecPart) -> Iterator[Problem]:
+def _check_requests_and_limits(part: SpecPart) -> Problems:
     """Yield an error if requests and limits contradict each other within one part."""
     path, resources, (requests, limits, nulls) = (*part.path, "resources"), part.fields.resources, part.own_amounts
     for half_name, name in sorted(nulls):
@@ -91,7 +91,7 @@ def _amount_key(name: str) -> Path:
     return ("ephemeralStorage",) if name == "ephemeral-storage" else ("devices", name)
 
 
-def _check_shared_memory(size: str, part: SpecPart) -> Iterator[Problem]:
+def _check_shared_memory(size: str, part: SpecPart) -> Problems:
     limit = part.amounts.limits.get("memory")
     if limit is not None and total_quantity(size) > total_quantity(limit):
         whose = "" if part.path == ("spec",) else f" of {part.path[-1]}"
@@ -167,7 +167,7 @@ def _similar_accelerators(name: str, profile_names: Iterable[str], cloud: str) -
     return matches[:4] or ([similar] if similar else [])
 
 
-def devices(parts: SpecParts) -> Iterator[Problem]:
+def devices(parts: SpecParts) -> Problems:
     """Yield contradictions between the accelerator's name, the device amounts and the number of processes."""
     job = parts.job
     cluster = parts.cluster
@@ -194,7 +194,7 @@ def _node(part: SpecPart, accelerator: str | None, cluster: ClusterProfile) -> _
     return _Node(part.path, count, processes, frozenset(devices))
 
 
-def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Problems:
     """Yield contradictions between the devices and the processes that torchrun starts on each node."""
     yield from _check_mig_slices(job, nodes, cluster)
     nproc = job.elastic.nproc_per_node if job.elastic is not None else None
@@ -228,7 +228,7 @@ def _check_processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfi
         yield _run_problem("idle-gpus", _NPROC, message, f"write nprocPerNode: {least.processes}", severity="warning")
 
 
-def _check_gpu_count(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
+def _check_gpu_count(nodes: Sequence[_Node], gpu: str) -> Problems:
     """Yield an error if `nprocPerNode: gpu` fails: torchrun then counts CUDA devices and exits if there are none."""
     resources = {gpu if name == "gpu" else name for node in nodes for name in node.limits}
     foreign_resource = next((name for name in sorted(resources) if not is_cuda(name)), None)
@@ -245,7 +245,7 @@ def _drives_all_with_one(job: JobSpec, nproc: int, cluster: ClusterProfile) -> b
     return nproc == 1 and entry is not None and entry.one_drives_all
 
 
-def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Problems:
     """Yield a warning for several MIG slices in a pod: CUDA shows a process only one (NVIDIA MIG user guide, R570)."""
     entry = hardware.accelerator(cluster, job.accelerator)
     labels = entry.node_labels if entry is not None else {}
@@ -263,7 +263,7 @@ def _check_mig_slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProf
             yield _run_problem("several-mig-slices", (*node.path, "resources"), message, help, severity="warning")
 
 
-def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_tpu_topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Problems:
     """Yield a warning if a job uses part of a TPU slice, which starts only if all its hosts run (GKE, plan TPUs)."""
     entry = hardware.accelerator(cluster, job.accelerator)
     shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None
@@ -294,7 +294,7 @@ def _plural(n: int, word: str, ending: str = "s") -> str:
     return word if n == 1 else word + ending
 
 
-def fabric(parts: SpecParts) -> Iterator[Problem]:
+def fabric(parts: SpecParts) -> Problems:
     """Yield an error for an unknown or misplaced fabric, and a warning if its number of devices is unknown."""
     job = parts.job
     cluster = parts.cluster
@@ -333,7 +333,7 @@ def fabric(parts: SpecParts) -> Iterator[Problem]:
             return
 
 
-def _check_compute_domain(parts: SpecParts) -> Iterator[Problem]:
+def _check_compute_domain(parts: SpecParts) -> Problems:
     """Yield a warning for a ComputeDomain without NVLink between nodes, larger than a rack, or with two pods on a node.
 
     A node gives only one pod its channel; a second pod waits for it (dra-driver-nvidia-gpu,
@@ -371,7 +371,7 @@ def _check_compute_domain(parts: SpecParts) -> Iterator[Problem]:
             return
 
 
-def _check_unequal_machines(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_unequal_machines(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile) -> Problems:
     """Yield a warning if machines with the accelerator have more fabric devices than the job requests, the minimum."""
     from ptcompile.hardware.accelerators import machines_of
 

@@ -7,14 +7,14 @@ options without a field are left to the user.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.frontend.errors import invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecParts
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, shorten
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems, shorten
 from ptcompile.kubernetes.commands import PROCESS_WORDS, basename, is_program, unwrap
 from ptcompile.shell.calls import split_line
 from ptcompile.simulator import launchers
@@ -56,7 +56,7 @@ _is_number = Pattern(r"(?a)[0-9]{1,6}").fullmatch
 _is_interval = Pattern(r"(?a)[0-9]{1,6}(?:\.[0-9]{1,6})?").fullmatch
 
 
-def entry_point(parts: SpecParts) -> Iterator[Problem]:
+def entry_point(parts: SpecParts) -> Problems:
     """Yield an error if `script` or `module` is a command line, with the fields that express it."""
     job = parts.job
     set_fields = [name for name in ("script", "module", "command") if getattr(job, name) is not None]

@@ -7,12 +7,12 @@ types count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.parts import SpecParts
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class _Choice(NamedTuple):
     names: Sequence[str]
 
 
-def misplaced_fabric(parts: SpecParts) -> Iterator[Problem]:
+def misplaced_fabric(parts: SpecParts) -> Problems:
     """Yield an error for a fabric of another cloud, and a warning if none of the job's machine types has it."""
     from ptcompile.hardware import fabric_machines as catalogue
 

@@ -9,7 +9,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler.frontend.errors import conflict, invalid_field, name_help, problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts
 from ptcompile.compiler.frontend.reader import placeholder_name
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, Problems, field_path
 from ptcompile.hardware.nodes import levels_of
 from ptcompile.ir.job import Context, Job, Target
 from ptcompile.ir.pods import PodTemplate
@@ -33,7 +33,7 @@ _YAML_LITERALS = frozenset({"true", "false", "null"})
 """Keys that kubectl produces if YAML reads an unquoted key as a boolean or null."""
 
 
-def metadata(parts: SpecParts) -> Iterator[Problem]:
+def metadata(parts: SpecParts) -> Problems:
     """Yield an error for invalid names of the job and of its namespace."""
     spec = parts.spec
     prefix = spec.metadata.generate_name
@@ -51,7 +51,7 @@ def metadata(parts: SpecParts) -> Iterator[Problem]:
         yield invalid_field(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help)
 
 
-def containers(parts: SpecParts) -> Iterator[Problem]:
+def containers(parts: SpecParts) -> Problems:
     """Yield an error or a warning for the variables of each part, and an error for each part without an image."""
     job = parts.job
     for path, fields, _, _ in parts.every:
@@ -67,7 +67,7 @@ def is_only_too_long(name: str) -> bool:
     return len(name) > names.DNS_LABEL_MAX and "." not in name and names.is_dns_subdomain(name)
 
 
-def reserved_env(spec: Spec, job: Job, context: Context) -> Iterator[Problem]:
+def reserved_env(spec: Spec, job: Job, context: Context) -> Problems:
     """Yield an error for each variable that the operator overwrites, since this target cannot pass it on."""
     cluster = context.cluster
     target = context.target
@@ -132,7 +132,7 @@ def _reserved_variable(path: Path, name: str, target: Target, field: str | None 
     return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True, field=field)
 
 
-def program(parts: SpecParts) -> Iterator[Problem]:
+def program(parts: SpecParts) -> Problems:
     """Yield an error unless exactly one field sets the program, and if `elastic` is set but nothing starts torchrun."""
     job = parts.job
     set_fields = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
@@ -146,7 +146,7 @@ def program(parts: SpecParts) -> Iterator[Problem]:
         )
 
 
-def node_counts(parts: SpecParts) -> Iterator[Problem]:
+def node_counts(parts: SpecParts) -> Problems:
     """Yield contradictions between the fields that set the number of nodes."""
     job = parts.job
     ways: list[tuple[Path, bool]] = [
@@ -172,7 +172,7 @@ def node_counts(parts: SpecParts) -> Iterator[Problem]:
         )
 
 
-def torchrun(parts: SpecParts) -> Iterator[Problem]:
+def torchrun(parts: SpecParts) -> Problems:
     """Yield contradictions between the settings of torchrun."""
     job = parts.job
     elastic = parts.job.elastic
@@ -205,7 +205,7 @@ def torchrun(parts: SpecParts) -> Iterator[Problem]:
             yield invalid_field((*path, "rdzvConfigs", key), f"{value!r} {reason}, or torchrun does not start", None)
 
 
-def profile_references(parts: SpecParts) -> Iterator[Problem]:
+def profile_references(parts: SpecParts) -> Problems:
     """Yield an error if the profile does not define the accelerator or spot nodes."""
     job = parts.job
     cluster = parts.cluster
@@ -217,7 +217,7 @@ def profile_references(parts: SpecParts) -> Iterator[Problem]:
         yield from _check_spot(cluster)
 
 
-def _check_spot(cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_spot(cluster: ClusterProfile) -> Problems:
     """Yield an error if nothing identifies spot nodes; only a warning if the profile sets an empty `spot`."""
     path = ("spec", "spot")
     spot = cluster.spec.spot
@@ -234,7 +234,7 @@ def _check_spot(cluster: ClusterProfile) -> Iterator[Problem]:
         yield conflict(path, message, help)
 
 
-def queue(parts: SpecParts) -> Iterator[Problem]:
+def queue(parts: SpecParts) -> Problems:
     """Yield an error for an invalid queue or priority name or another one in a label, and for an unknown topology
     level.
     """
@@ -262,7 +262,7 @@ def queue(parts: SpecParts) -> Iterator[Problem]:
             )
 
 
-def gang_size(parts: SpecParts) -> Iterator[Problem]:
+def gang_size(parts: SpecParts) -> Problems:
     """Yield an error if fewer pods exist than must start together."""
     job = parts.job
     number = parts.job.min_available
@@ -274,7 +274,7 @@ def gang_size(parts: SpecParts) -> Iterator[Problem]:
         yield invalid_field(("spec", "minAvailable"), message, f"use {pods} or less, or more nodes")
 
 
-def part_names(parts: SpecParts) -> Iterator[Problem]:
+def part_names(parts: SpecParts) -> Problems:
     """Yield an error for invalid or equal names of the job's parts."""
     job = parts.job
     if not job.has_part_names():
@@ -289,7 +289,7 @@ def part_names(parts: SpecParts) -> Iterator[Problem]:
         yield conflict(("spec", *worker_path), "master and worker have the same name", "give them different names")
 
 
-def _check_env(path: Path, fields: PodFields) -> Iterator[Problem]:
+def _check_env(path: Path, fields: PodFields) -> Problems:
     for name, value in fields.env.items():
         if name in _YAML_LITERALS:
             cause = "it reads words such as on, yes and n as true or false"
@@ -305,7 +305,7 @@ def _check_env(path: Path, fields: PodFields) -> Iterator[Problem]:
 _POLICY: Path = ("spec", "runPolicy")
 
 
-def run_policy(parts: SpecParts) -> Iterator[Problem]:
+def run_policy(parts: SpecParts) -> Problems:
     """Yield contradictions between the restart settings.
 
     onPodFailure applies to training pods; auxiliary roles still restart in place.
@@ -339,7 +339,7 @@ def _in_place_restart(parts: Iterable[SpecPart]) -> RestartPolicy | None:
     return next((policy for policy in policies if policy not in {None, "Never"}), None)
 
 
-def images(parts: SpecParts) -> Iterator[Problem]:
+def images(parts: SpecParts) -> Problems:
     """Yield an error for invalid images of a spec's parts and of the containers in their patches."""
     for path, fields, _, _ in parts.every:
         if fields.image:
@@ -362,7 +362,7 @@ def _containers(pod: Any, key: str) -> Iterator[tuple[int, dict[str, Any]]]:
             yield index, container
 
 
-def _check_image(path: Path, image: str) -> Iterator[Problem]:
+def _check_image(path: Path, image: str) -> Problems:
     reason = why_not_image(image)
     if reason is None:
         return
@@ -375,7 +375,7 @@ def _check_image(path: Path, image: str) -> Iterator[Problem]:
     yield problem("invalid-image", path, reason, help, stage="pod", authority="kubelet")
 
 
-def _check_container_name(path: Path, container: dict[str, Any], main: str, image: str | None) -> Iterator[Problem]:
+def _check_container_name(path: Path, container: dict[str, Any], main: str, image: str | None) -> Problems:
     """Yield a warning for an additional container with the main container's image: its name is probably wrong."""
     name = container.get("name")
     if isinstance(name, str) and name != main and container.get("image") in (None, image):
@@ -394,7 +394,7 @@ _MAX_ROLE_NAME = 32
 """Maximum length of a role's name: the rest of a pod name's 63 characters is left for the job's name."""
 
 
-def role_names(parts: SpecParts) -> Iterator[Problem]:
+def role_names(parts: SpecParts) -> Problems:
     """Yield an error for each name that an auxiliary role cannot have."""
     job = parts.job
     if not job.roles:

@@ -6,14 +6,14 @@ at the spec line with the mistake.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.structure import pod_decode_problems
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.lowering import pod_template_of
 from ptcompile.compiler.frontend.parts import blocks, with_path
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.kubernetes.unstructured import MISSING, get
 from ptcompile.spec.pod_fields import POD_FIELDS
 
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
 _PATCH_METADATA = {"labels", "annotations", "finalizers"}
 
 
-def kubernetes_field_problems(job: JobSpec) -> Iterator[Problem]:
+def kubernetes_field_problems(job: JobSpec) -> Problems:
     """Yield the errors of Kubernetes' decoder in volumes, affinity and the like, and in the pod template patches."""
     for path, fields in blocks(job):
         yield from _check_fields(path, fields)
         yield from _check_patch((*path, "podTemplate"), fields.pod_template)
 
 
-def profile_template_problems(profile: ClusterProfile) -> Iterator[Problem]:
+def profile_template_problems(profile: ClusterProfile) -> Problems:
     """Yield the errors of Kubernetes' decoder in a profile's pod templates."""
     yield from _check_template(("spec", "defaults", "podTemplate"), profile.spec.defaults.pod_template)
     for name, fabric in profile.spec.fabrics.items():
         yield from _check_template(("spec", "fabrics", name, "podTemplate"), fabric.pod_template)
 
 
-def _check_template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
+def _check_template(path: Path, template: Mapping[str, Any]) -> Problems:
     for decode_problem in _decode_problems({"kind": "Pod", **template}) if template else ():
         yield with_path(decode_problem, (*path, *decode_problem.path))
 
 
-def _check_fields(block: Path, fields: PodFields) -> Iterator[Problem]:
+def _check_fields(block: Path, fields: PodFields) -> Problems:
     pod = _kubernetes_pod(fields)
     problems = _decode_problems(pod) if pod else ()
     if problems:
@@ -78,7 +78,7 @@ def _decode_problems(pod: Mapping[str, Any]) -> list[Problem]:
     return [*pod_decode_problems(pod), *(_null_item_problems(pod, ()) if _has_null_item(pod) else ())]
 
 
-def _check_patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
+def _check_patch(path: Path, patch: Mapping[str, Any]) -> Problems:
     if not patch:
         return
     for key in patch.keys() - {"metadata", "spec"}:
@@ -128,7 +128,7 @@ def _has_null_item(value: Any) -> bool:
     return False
 
 
-def _null_item_problems(value: Any, path: Path) -> Iterator[Problem]:
+def _null_item_problems(value: Any, path: Path) -> Problems:
     """Yield an error for each null item of a list: Kubernetes treats it as an empty item, which is never intended."""
     if isinstance(value, Mapping):
         for key, inner in value.items():

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.parts import SpecPart, SpecParts, total_quantity
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.hardware.machines import (
     DISKS,
     EKS_ROOT_LEFT,
@@ -53,7 +53,7 @@ class _Amount(NamedTuple):
     ask: Ask
 
 
-def machine_misfits(parts: SpecParts) -> Iterator[Problem]:
+def machine_misfits(parts: SpecParts) -> Problems:
     """Yield an error for amounts that no machine type has, and a warning if they leave too little for the kubelet."""
     job = parts.job
     cluster = parts.cluster
@@ -75,7 +75,7 @@ def machine_misfits(parts: SpecParts) -> Iterator[Problem]:
                 yield misfit
 
 
-def _check_part(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_part(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Problems:
     amounts = _requested_amounts(part, job, cluster)
     cloud = cluster.spec.cloud
     part_misfits = list(misfits([amount.ask for amount in amounts], machines, cloud))
@@ -141,7 +141,7 @@ def _misfit_problem(misfit: Misfit, amount: _Amount, name: str, cloud: str | Non
     return problem("fits-no-machine", amount.path, message, help, stage="run")
 
 
-def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, cloud: str | None) -> Iterator[Problem]:
+def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, cloud: str | None) -> Problems:
     """Yield a note if a node takes part of its machine's accelerators, so only other pods can use the rest."""
     shared = find_shared_machine([amount.ask for amount in amounts], machines, cloud)
     devices = next((amount for amount in amounts if amount.ask.what == "devices"), None)
@@ -165,7 +165,7 @@ def _check_share(amounts: Sequence[_Amount], machines: Machines, job: JobSpec, c
     )
 
 
-def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_disk(part: SpecPart, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Problems:
     """Yield a warning if ephemeral storage exceeds EKS's default root volume, or the local disks elsewhere."""
     name = "ephemeral-storage"
     cloud = cluster.spec.cloud
@@ -227,7 +227,7 @@ def _claimed(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[s
     return {hardware.gpu_resource(cluster, job.accelerator): Quantity(claimed * NANO)} if claimed else {}
 
 
-def _check_node_count(job: Job, room: int, pools: Pools, cluster: ClusterProfile) -> Iterator[Problem]:
+def _check_node_count(job: Job, room: int, pools: Pools, cluster: ClusterProfile) -> Problems:
     if job.peak_nodes <= room:
         return
     is_certain = job.min_nodes > room

@@ -10,11 +10,10 @@ the rest: an error if a target lacks the field, a warning if the operator treats
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.operators.queues import queue_systems
@@ -77,7 +76,7 @@ def _room(derived: Derived, group: IndexedGroup) -> Room:
     return Room(max(0, longest), derived.what, pattern, derived.limit)
 
 
-def too_long(job: Job, target: Target) -> Iterator[Problem]:
+def too_long(job: Job, target: Target) -> Problems:
     """Yield an error if the job's name leaves no room for a name that is derived from it."""
     least = room(job, target)
     if len(job.name) > least.longest:
@@ -95,7 +94,7 @@ _QUEUE = (*SPEC, "queue")
 _PRIORITY = (*SPEC, "priority")
 
 
-def unsupported_queueing(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+def unsupported_queueing(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     """Yield an error or a warning for a job's queue and placement on this target; paths are those of a spec."""
     yield from _check_label_values(job, cluster, target.name)
     yield from _check_queue(job, cluster, target.name)
@@ -108,7 +107,7 @@ def unsupported_queueing(job: Job, cluster: ClusterProfile, target: Target) -> I
     yield from _check_gang(job, cluster, target)
 
 
-def unread_annotations(job: Job, target: Target) -> Iterator[Problem]:
+def unread_annotations(job: Job, target: Target) -> Problems:
     """Yield a warning for each annotation of the job by which another operator would place its pods."""
     for operator in OPERATORS if job.annotations else ():
         for key, purpose in operator.placing_annotations.items():
@@ -120,7 +119,7 @@ def unread_annotations(job: Job, target: Target) -> Iterator[Problem]:
                 yield problem_at("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
 
 
-def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Problems:
     """Yield an error for a queue or priority name that is not a valid label value.
 
     Kueue and KAI read labels of the object, Volcano a label of its pods (Volcano 1.16).
@@ -145,7 +144,7 @@ def _check_label_values(job: Job, cluster: ClusterProfile, target: str) -> Itera
             )
 
 
-def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Problems:
     queue = queue_of(job, cluster)
     system = cluster.spec.queue_system
     if queue is None:
@@ -171,7 +170,7 @@ def _check_queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Pro
         yield done_differently(path, message, "remove queue if something else should start the job", "kueue")
 
 
-def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Problems:
     """Yield a note if the profile names Kueue as its queue system, but the job neither names a queue nor opts out.
 
     A priority without a queue is an error already.
@@ -188,7 +187,7 @@ def _note_unqueued(job: Job, cluster: ClusterProfile, target: str) -> Iterator[P
     yield problem_at("unqueued-job", _QUEUE, message, help, severity="note", stage="run", authority="kueue")
 
 
-def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Problems:
     """Yield an error if the kind's own controller does not leave the object to MultiKueue (facts/kueue; Kueue 0.19)."""
     versions = cluster.versions()
     since = {
@@ -214,7 +213,7 @@ def _check_multi_kueue(cluster: ClusterProfile, target: str) -> Iterator[Problem
         )
 
 
-def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Problems:
     system = cluster.spec.queue_system
     queue = queue_of(job, cluster)
     if target == "volcano" or system == "kai":
@@ -234,7 +233,7 @@ def _check_priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[
                 )
 
 
-def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     placer = topology_system(job, cluster, target.name)
     groups = target.groups(job)
     if placer is None:
@@ -254,7 +253,7 @@ def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Iterat
         yield done_differently(TOPOLOGY, message, help, "kueue")
 
 
-def _check_gang(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+def _check_gang(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     is_queued = cluster.spec.queue_system not in NON_SCHEDULERS and queue_of(job, cluster) is not None
     scheduler = gang_scheduler(cluster)
     if target.name == "volcano" and scheduler not in {"none", "volcano"} and not is_queued:

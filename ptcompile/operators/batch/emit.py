@@ -16,9 +16,9 @@ Why each field (Kubernetes 1.36):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, Job, Target, Wiring
 from ptcompile.operators.batch import endings as batch_endings
@@ -69,7 +69,7 @@ def _wiring(job: Job) -> Wiring:
     )
 
 
-def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from check_equal_roles(job, "a batch/v1 Job")
     yield from reject_auxiliary_roles(job, "a batch/v1 Job")
     yield from reject_host_names(job, "the Job controller")

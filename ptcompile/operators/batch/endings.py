@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir.job import Job
 from ptcompile.operators.shared import endings
 from ptcompile.operators.shared.emitting import SPEC, unsupported_by_target
@@ -34,7 +32,7 @@ def ending_fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: b
     return spec
 
 
-def check_success_policy_support(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
+def check_success_policy_support(job: Job, cluster: ClusterProfile, kind: str) -> Problems:
     """Yield an error if a Job must end before all its pods have, and Kubernetes is older than 1.33."""
     if endings.ends_with_node_0(job) and not has_feature("job-success-policy", cluster.versions()):
         is_set = job.run_policy.success_policy is not None
@@ -45,7 +43,7 @@ def check_success_policy_support(job: Job, cluster: ClusterProfile, kind: str) -
         )
 
 
-def disruption_needs_never(job: Job, kind: str) -> Iterator[Problem]:
+def disruption_needs_never(job: Job, kind: str) -> Problems:
     """Yield an error or a warning if containers restart in place, so `kind` counts a lost node as a failure.
 
     For an auxiliary role that is the default: a lost node counts as one of its restarts.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Additions,
@@ -25,7 +26,6 @@ from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
@@ -118,17 +118,17 @@ class JobSet(Kind):
 
         return default(manifest, complete=complete)
 
-    def crd_rules(self, manifest: Json) -> Iterator[Problem]:
+    def crd_rules(self, manifest: Json) -> Problems:
         from ptcompile.operators.jobset.admission import jobset_rules
 
         return jobset_rules(manifest)
 
-    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.jobset.admission import validate
 
         return validate(manifest, request)
 
-    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.jobset.admission import controller_errors
 
         return controller_errors(manifest, request)
@@ -143,7 +143,7 @@ class JobSet(Kind):
 
         return FIXED
 
-    def validate_update(self, update: Update) -> Iterator[Problem]:
+    def validate_update(self, update: Update) -> Problems:
         from ptcompile.operators.jobset.admission import validate_update
 
         return validate_update(update)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
@@ -26,7 +26,7 @@ from ptcompile.apiserver.webhooks import (
     quote_names,
     webhook_rejection,
 )
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors, as_field_int, indexed_mappings
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
@@ -36,18 +36,18 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset import gates
 
 
-def jobset_rules(manifest: Json) -> Iterator[Problem]:
+def jobset_rules(manifest: Json) -> Problems:
     """Yield the violations of the CRD's CEL rules (JobSet 0.12 CRD)."""
     return jobset_spec_rules(nested_map(manifest, "spec"), ("spec",))
 
 
-def jobset_spec_rules(spec: Json, path: Path) -> Iterator[Problem]:
+def jobset_spec_rules(spec: Json, path: Path) -> Problems:
     """Yield the violations of the CEL rules for a JobSet spec at `path`."""
     yield from _check_startup_order(spec, path)
     yield from _check_claim_policies(spec, path)
 
 
-def _check_startup_order(spec: Json, path: Path) -> Iterator[Problem]:
+def _check_startup_order(spec: Json, path: Path) -> Problems:
     if nested_map(spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
     if spec.get("replicatedJobs") is None:
@@ -63,7 +63,7 @@ def _check_startup_order(spec: Json, path: Path) -> Iterator[Problem]:
             return
 
 
-def _check_claim_policies(spec: Json, path: Path) -> Iterator[Problem]:
+def _check_claim_policies(spec: Json, path: Path) -> Problems:
     for index, policy in entries(spec, "volumeClaimPolicies"):
         policy_path = (*path, "volumeClaimPolicies", index)
         # the rule reads `templates` and each `metadata` without a has() check
@@ -148,7 +148,7 @@ def _check_child(
         check_restart_policy(pod, (*path, "template", "spec"), problems)
 
 
-def _report_on_job(problems: list[Problem], path: Path) -> Iterator[Problem]:
+def _report_on_job(problems: list[Problem], path: Path) -> Problems:
     """Yield the problems, with those in the pod template moved to the child Job: the template alone is valid."""
     size = len(path) + 1
     for problem in problems:
@@ -184,7 +184,7 @@ _POD_TEMPLATE = ("template", "spec", "template")
 _RECREATE_HELP = "delete the JobSet and apply again, or give it another name for each run"
 
 
-def validate_update(update: Update) -> Iterator[Problem]:
+def validate_update(update: Update) -> Problems:
     """Yield what the webhook rejects of a change; `update.touched` lists the paths that differ."""
     yield from gates.resize_problems(update)
     suspended = nested_map(update.old, "spec").get("suspend") is True
@@ -217,9 +217,7 @@ _REASONS = (
 )  # fmt: skip
 
 
-def check_failure_policy(
-    policy: Json, job_names: Sequence[str], path: Path, rejection: ProblemFactory
-) -> Iterator[Problem]:
+def check_failure_policy(policy: Json, job_names: Sequence[str], path: Path, rejection: ProblemFactory) -> Problems:
     """Check each rule, except its action."""
     seen: set[str] = set()
     for i, rule in enumerate(as_mappings(policy.get("rules"))):
@@ -237,7 +235,7 @@ def check_failure_policy(
                 )
 
 
-def _check_rule_name(name: str, seen: set[str], path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def _check_rule_name(name: str, seen: set[str], path: Path, rejection: ProblemFactory) -> Problems:
     if not _match_rule_name(name) or len(name) > 128:
         message = f'Invalid value: "{name}": must have 1 to 128 letters, digits or _,: with a letter first'
         yield rejection((*path, "name"), message, "end it with a letter, a digit or an underscore")
@@ -246,7 +244,7 @@ def _check_rule_name(name: str, seen: set[str], path: Path, rejection: ProblemFa
     seen.add(name)
 
 
-def check_claim_templates(spec: Json, name: str, path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def check_claim_templates(spec: Json, name: str, path: Path, rejection: ProblemFactory) -> Problems:
     """Check that each claim template has a unique name, is mounted and does not clash with a volume."""
     seen: set[str] = set()
     pods = [nested_map(j, "template", "spec", "template", "spec") for j in as_mappings(spec.get("replicatedJobs"))]
@@ -274,7 +272,7 @@ def _check_claim_name(claim: str, name: str, path: Path, rejection: ProblemFacto
     return None
 
 
-def _check_claim_use(claim: str, pods: list[Json], path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def _check_claim_use(claim: str, pods: list[Json], path: Path, rejection: ProblemFactory) -> Problems:
     containers = [c for p in pods for key in ("initContainers", "containers") for c in as_mappings(p.get(key))]
     if not any(m.get("name") == claim for c in containers for m in as_mappings(c.get("volumeMounts"))):
         yield rejection(path, f'Invalid value: "{claim}": no container mounts it', "mount it, or remove the template")
@@ -360,16 +358,14 @@ def _default_replicated_job(job: Any) -> Any:
     return {**filled, "template": {**template, "spec": job_spec}}
 
 
-def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def validate(manifest: Json, request: KindContext) -> Problems:
     """Yield what the webhook rejects at creation."""
     if not request.established.decodes:
         yield from decode_problems(nested_map(manifest, "spec"), _rejection, ("spec",))
     yield from check_jobset_spec(nested_map(manifest, "spec"), object_name(manifest), (), _rejection, request.versions)
 
 
-def check_jobset_spec(
-    spec: Json, name: str, path: Path, rejection: ProblemFactory, versions: Versions
-) -> Iterator[Problem]:
+def check_jobset_spec(spec: Json, name: str, path: Path, rejection: ProblemFactory, versions: Versions) -> Problems:
     """Check a JobSet spec at `path` + `spec`. Trainer creates such specs too."""
     spec_path = (*path, "spec")
     jobs = as_mappings(spec.get("replicatedJobs"))
@@ -397,7 +393,7 @@ def check_jobset_spec(
     yield from check_claim_templates(spec, name, (*spec_path, "volumeClaimPolicies"), rejection)
 
 
-def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Problems:
     """Yield names that are valid in a Job's name but not as a label value."""
     del request
     for i, job in enumerate(as_mappings(nested_map(manifest, "spec").get("replicatedJobs"))):
@@ -409,14 +405,14 @@ def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]
             )
 
 
-def _check_network(network: Json, path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def _check_network(network: Json, path: Path, rejection: ProblemFactory) -> Problems:
     subdomain = as_string(network.get("subdomain"))
     if subdomain and (why := names.why_not_dns_1035_label(subdomain)):
         help = "use up to 63 letters, digits and dashes, starting with a letter: it is the name of a Service"
         yield rejection((*path, "subdomain"), f'Invalid value: "{subdomain}": {why}', help)
 
 
-def _check_managed_by(value: Any, path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def _check_managed_by(value: Any, path: Path, rejection: ProblemFactory) -> Problems:
     if not isinstance(value, str):
         return
     if why := names.why_not_domain_prefixed_path(value):
@@ -425,7 +421,7 @@ def _check_managed_by(value: Any, path: Path, rejection: ProblemFactory) -> Iter
         yield rejection(path, "Too long: may not be more than 63 bytes", "shorten it")
 
 
-def _check_pod_count(job: Json, path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def _check_pod_count(job: Json, path: Path, rejection: ProblemFactory) -> Problems:
     parallelism = as_int(nested_map(job, "template", "spec").get("parallelism"), 1)
     if parallelism * as_int(job.get("replicas"), 1) > _MAX_INT32:
         yield rejection(
@@ -433,14 +429,14 @@ def _check_pod_count(job: Json, path: Path, rejection: ProblemFactory) -> Iterat
         )
 
 
-def _check_group_name(group: str, path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def _check_group_name(group: str, path: Path, rejection: ProblemFactory) -> Problems:
     if group and (why := names.why_not_dns_1035_label(group)):
         yield rejection(
             path, f'Invalid value: "{group}": {why}', "use letters, digits and dashes, starting with a letter"
         )
 
 
-def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def check_job_names(job: Json, name: str, path: Path, rejection: ProblemFactory) -> Problems:
     """Check the names of the last Job and of its last pod."""
     replicated_name = as_string(job.get("name"))
     job_spec = nested_map(job, "template", "spec")
@@ -467,7 +463,7 @@ def _name_help(name: str) -> str:
 
 def _check_depends_on(
     job: Json, job_names: Sequence[str], index: int, path: Path, rejection: ProblemFactory
-) -> Iterator[Problem]:
+) -> Problems:
     depends = as_mappings(job.get("dependsOn"))
     if index == 0 and depends:
         help = "move the job after those that it waits for"
@@ -485,7 +481,7 @@ def _check_depends_on(
             yield rejection((*path, i, "name"), message, help)
 
 
-def _check_targets(value: Any, job_names: Sequence[str], path: Path, rejection: ProblemFactory) -> Iterator[Problem]:
+def _check_targets(value: Any, job_names: Sequence[str], path: Path, rejection: ProblemFactory) -> Problems:
     for i, target in enumerate(as_strings(value)):
         if target not in job_names:
             suggestion = closest_match(target, job_names)
@@ -495,7 +491,7 @@ def _check_targets(value: Any, job_names: Sequence[str], path: Path, rejection: 
 
 def _check_coordinator(
     spec: Json, name: str, jobs: Sequence[Json], path: Path, rejection: ProblemFactory, versions: Versions
-) -> Iterator[Problem]:
+) -> Problems:
     if not isinstance(spec.get("coordinator"), Mapping):
         return
     coordinator = nested_map(spec, "coordinator")

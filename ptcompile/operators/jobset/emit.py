@@ -15,9 +15,9 @@ Why each field (JobSet 0.12):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring, backend
 from ptcompile.ir.pods import PodTemplate
@@ -92,7 +92,7 @@ def _needs_rank(job: Job) -> bool:
     return _has_two_roles(job) and launch is not None and bool(launch.entry) and backend(job, launch) == "static"
 
 
-def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from check_restart_policies(job, ("Never", "OnFailure"), "the pods of a JobSet's Jobs end")
     instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does"
     yield from check_clean_pod_policy(job, "a JobSet", "jobset", instead=instead)

@@ -19,9 +19,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir.job import Job, Role
 from ptcompile.operators.batch import endings as batch_endings
 from ptcompile.operators.shared import endings
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 
-def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) -> Iterator[Problem]:
+def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) -> Problems:
     """Yield problems if the target cannot express the job's ending exactly. `by_role`: whether each pod has a separate
     Job.
     """

@@ -5,11 +5,11 @@ Source: JobSet 0.12, pkg/webhooks/jobset_webhook.go; see docs/facts/jobset.md#fe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.webhooks import ProblemFactory, webhook_rejection
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 from ptcompile.kubernetes.versions import Versions, is_switched, stage_in
@@ -30,7 +30,7 @@ def is_on(gate: str, versions: Versions) -> bool:
 
 def check_restart_strategy(
     policy: Json, jobs: Sequence[Json], path: Path, rejection: ProblemFactory, versions: Versions
-) -> Iterator[Problem]:
+) -> Problems:
     """Check the strategy InPlaceRestart, and the Jobs that it restarts; `path` is that of the JobSet's spec."""
     if policy.get("restartStrategy") != "InPlaceRestart":
         return
@@ -58,7 +58,7 @@ def check_restart_strategy(
 
 def check_restart_action(
     rule: Json, jobs: Sequence[Json], path: Path, rejection: ProblemFactory, versions: Versions
-) -> Iterator[Problem]:
+) -> Problems:
     """Check the action of a failure policy's rule that restarts single Jobs."""
     action = rule.get("action")
     if action not in _RESTART_JOB:
@@ -91,7 +91,7 @@ def _completion_mode(job: Json) -> str:
     return as_string(nested_map(job, "template", "spec").get("completionMode")) or "Indexed"
 
 
-def resize_problems(update: Update) -> Iterator[Problem]:
+def resize_problems(update: Update) -> Problems:
     """Yield what the webhook rejects of new sizes of Indexed Jobs."""
     if not is_on("ElasticJobSet", update.versions):
         return
@@ -103,7 +103,7 @@ def resize_problems(update: Update) -> Iterator[Problem]:
             yield from _check_size(changed, after, ("spec", "replicatedJobs", index, "template", "spec"), update)
 
 
-def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> Iterator[Problem]:
+def _check_size(changed: list[str], spec: Json, path: Path, update: Update) -> Problems:
     conditions = as_mappings(nested_map(update.old, "status").get("conditions"))
     if any(c.get("type") in ("Completed", "Failed") and c.get("status") == "True" for c in conditions):
         why = "Cannot mutate parallelism or completions when JobSet is in a terminal state (Completed or Failed)"

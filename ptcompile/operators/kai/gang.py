@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import GangSystem
 from ptcompile.operators.queues.queues import level_of
 from ptcompile.operators.shared.emitting import (
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-def _check(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     versions = cluster.versions()
     one_by_one = target.name in {"job", "trainjob"} and not has_feature(f"kai-{target.name}", versions)
     if one_by_one and job.pods > 1:
@@ -30,7 +28,7 @@ def _check(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Proble
         yield done_differently(SPEC, message, "use the target pytorchjob or jobset, or a newer KAI")
 
 
-def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Iterator[Problem]:
+def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Problems:
     if level_of(job, cluster).node_label is None:
         yield from check_node_label(job, cluster, "KAI")
     elif cluster.spec.topology.name is None:

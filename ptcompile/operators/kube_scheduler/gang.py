@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.diagnostics import Problem, Problems, problem_at
 from ptcompile.kinds.model import GangSystem
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.kubernetes.versions import Version, is_on
@@ -105,7 +105,7 @@ def _with_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> Pod
     return template._replace(extra={**mark, **template.extra})
 
 
-def _check(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     if reason := _why_unsupported(cluster, target.name):
         yield unsupported_by_target(SPEC, *reason)
         return
@@ -147,7 +147,7 @@ def _gate_off(path: tuple[str, ...], effect: str, gates: list[str]) -> Problem:
     return problem_at("gate-off", path, message, help, "warning", "run", authority="kube-apiserver")
 
 
-def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Iterator[Problem]:
+def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Problems:
     if job.topology is None:
         return
     if cluster.versions().kubernetes < _FIRST_POD_GROUP:

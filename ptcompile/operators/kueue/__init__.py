@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import Feature, Foreign, Install, Kind, KindContext, Operator, QueueSystem, RuleHelp
 from ptcompile.kubernetes.requests import Update
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Problem
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -39,12 +39,12 @@ class KueueKind(Kind):
 
         return default(manifest)
 
-    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.kueue.objects import validate
 
         return validate(manifest, request)
 
-    def validate_update(self, update: Update) -> Iterator[Problem]:
+    def validate_update(self, update: Update) -> Problems:
         from ptcompile.operators.kueue.objects import validate_update
 
         return validate_update(update)
@@ -126,12 +126,12 @@ class Kueue(Operator):
 
         return default(manifest, related)
 
-    def validate_foreign(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate_foreign(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.kueue.webhooks.creation import check_created
 
         return check_created(manifest, request)
 
-    def validate_foreign_update(self, update: Update) -> Iterator[Problem]:
+    def validate_foreign_update(self, update: Update) -> Problems:
         from ptcompile.operators.kueue.webhooks.updates import check_update
 
         return iter(check_update(update))

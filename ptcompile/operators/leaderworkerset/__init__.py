@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Install, Kind, KindContext, LostPod, Operator, RendezvousSettings, StartOrder
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Problem
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
@@ -59,12 +59,12 @@ class LeaderWorkerSet(Kind):
 
         check_children(manifest, context, problems)
 
-    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.leaderworkerset.admission import validate
 
         return validate(manifest)
 
-    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.leaderworkerset.admission import controller_errors
 
         return controller_errors(manifest)

@@ -5,12 +5,10 @@ Source: LeaderWorkerSet 0.10, pkg/webhooks/leaderworkerset_webhook.go; docs/fact
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import child_rejection, webhook_rejection
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -22,7 +20,7 @@ _SUBGROUPS = "leaderworkerset.sigs.k8s.io/subgroup-exclusive-topology"
 _TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 
 
-def validate(manifest: Json) -> Iterator[Problem]:
+def validate(manifest: Json) -> Problems:
     """Yield the rejections of the validating webhook."""
     metadata = nested_map(manifest, "metadata")
     spec = nested_map(manifest, "spec")
@@ -49,7 +47,7 @@ def _is_zero(amount: object) -> bool:
     return amount in (0, "0", "0%")
 
 
-def _check_subgroups(manifest: Json, size: int) -> Iterator[Problem]:
+def _check_subgroups(manifest: Json, size: int) -> Problems:
     policy = nested_map(manifest, "spec", "leaderWorkerTemplate", "subGroupPolicy")
     path: Path = (*_TEMPLATE, "subGroupPolicy", "subGroupSize")
     if policy.get("subGroupSize") is None:
@@ -72,7 +70,7 @@ def _check_subgroups(manifest: Json, size: int) -> Iterator[Problem]:
         yield _rejection(path, f"Invalid value: {part}: {text}", f"use a size that divides {size}, or {size - 1}")
 
 
-def controller_errors(manifest: Json) -> Iterator[Problem]:
+def controller_errors(manifest: Json) -> Problems:
     """Yield the errors of the StatefulSets that the controller creates: their pods restart always."""
     for template in pod_templates(manifest):
         policy = nested_map(template.template, "spec").get("restartPolicy")

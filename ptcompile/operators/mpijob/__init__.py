@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Install, Kind, KindContext, KindDefaults, LostPod, Operator
 from ptcompile.operators.pod import POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Problem
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer
@@ -45,7 +45,7 @@ class MPIJob(Kind):
 
         return describe_failures(manifest)
 
-    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.mpijob.admission import controller_errors
 
         return controller_errors(manifest, request)

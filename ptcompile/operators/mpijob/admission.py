@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import controller_failure, quote_names
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
@@ -21,7 +19,7 @@ _CLEAN_POD_POLICIES = ("None", "Running", "All")
 _MANAGERS = ("kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue")
 
 
-def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Problems:
     """Yield the controller's rejections: the job gets an event ValidationError, and no pod is created."""
     del request
     spec = nested_map(manifest, "spec")
@@ -39,7 +37,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]
     yield from _check_worker_names(object_name(manifest), as_mapping(as_mapping(specs).get("Worker")))
 
 
-def _check_replica(kind: str, replica: Json) -> Iterator[Problem]:
+def _check_replica(kind: str, replica: Json) -> Problems:
     path = (*_SPECS, kind)
     count = as_int(replica.get("replicas"), DEFAULT_REPLICAS[kind])
     if kind == "Launcher" and count != 1:
@@ -58,7 +56,7 @@ def _check_replica(kind: str, replica: Json) -> Iterator[Problem]:
         yield _validation_error(containers, "Required value: must define at least one container", "add a container")
 
 
-def _check_run_policy(spec: Json) -> Iterator[Problem]:
+def _check_run_policy(spec: Json) -> Problems:
     policy = nested_map(spec, "runPolicy")
     clean = policy.get("cleanPodPolicy")
     manager = policy.get("managedBy")
@@ -77,7 +75,7 @@ def _check_run_policy(spec: Json) -> Iterator[Problem]:
         yield _validation_error(("spec", "runPolicy", "managedBy"), text, "remove managedBy")
 
 
-def _check_worker_names(name: str, worker: Json) -> Iterator[Problem]:
+def _check_worker_names(name: str, worker: Json) -> Problems:
     """Check the last worker's name, which is a host name and the longest."""
     last_worker = f"{name}-worker-{max(0, as_int(worker.get('replicas'), 1) - 1)}"
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(last_worker)):

@@ -7,9 +7,9 @@ A plain command finds the same MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import UNLIMITED, Derived, Job, Target, Wiring
 from ptcompile.operators.shared import emitting, endings
@@ -40,7 +40,7 @@ def _wiring(job: Job) -> Wiring:
     return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=plain)
 
 
-def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported(job: Job, _cluster: ClusterProfile) -> Problems:
     if job.peak_nodes > 1:
         yield unsupported_by_target(
             (*SPEC, "nodes"),
@@ -69,7 +69,7 @@ def _unlimited_backoff(job: Job) -> tuple[int, ...]:
     return (UNLIMITED,) if endings.restarts_in_place(job.roles[0]) else ()
 
 
-def _unsupported_endings(job: Job) -> Iterator[Problem]:
+def _unsupported_endings(job: Job) -> Problems:
     policy = job.run_policy
     reason = "nothing recreates a Pod"
     if policy.on_pod_failure in {"RestartPod", "RestartJob"}:

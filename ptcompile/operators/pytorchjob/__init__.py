@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Additions,
@@ -24,7 +25,6 @@ from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.reading import Read
@@ -124,17 +124,17 @@ class PyTorchJob(Kind):
 
         return FOLLOWING
 
-    def crd_rules(self, manifest: Json) -> Iterator[Problem]:
+    def crd_rules(self, manifest: Json) -> Problems:
         from ptcompile.operators.pytorchjob.admission import pytorch_job_rules
 
         return pytorch_job_rules(manifest)
 
-    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.pytorchjob.admission import validate
 
         return validate(manifest, request)
 
-    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.pytorchjob.admission import controller_errors
 
         return controller_errors(manifest, request)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.metadata import check_finalizers
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
@@ -15,7 +13,7 @@ from ptcompile.apiserver.webhooks import (
     quote_names,
     webhook_rejection,
 )
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
@@ -24,7 +22,7 @@ from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappi
 from ptcompile.operators.pytorchjob.pods import pod_templates
 
 
-def pytorch_job_rules(manifest: Json) -> Iterator[Problem]:
+def pytorch_job_rules(manifest: Json) -> Problems:
     """Check the workers' replicas as the API server does, since the scale subresource reads them."""
     worker = nested_map(manifest, "spec", "pytorchReplicaSpecs", "Worker")
     replicas = worker.get("replicas")
@@ -77,7 +75,7 @@ _PORT_NAME = "pytorchjob-port"
 _PORT = 23456
 
 
-def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def validate(manifest: Json, request: KindContext) -> Problems:
     """Yield the webhook's rejections. Before 1.8 the controller checked the same: accepted, then Failed (stage "pod").
 
     A controller gives no warnings, and in 1.7 spec.nprocPerNode is no alternative: workers without a Master never get
@@ -90,7 +88,7 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
             yield problem._replace(stage="pod")
 
 
-def _check_job(manifest: Json, established: Established) -> Iterator[Problem]:
+def _check_job(manifest: Json, established: Established) -> Problems:
     spec = nested_map(manifest, "spec")
     if not established.decodes:
         yield from decode_problems(spec, _rejection, ("spec",))
@@ -109,14 +107,14 @@ def _check_job(manifest: Json, established: Established) -> Iterator[Problem]:
     yield from _check_elastic_policy(spec)
 
 
-def _check_name(name: str) -> Iterator[Problem]:
+def _check_name(name: str) -> Problems:
     # the API server rejects names that are not DNS subdomains
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(name)):
         help = "start with a letter, then use letters, digits and dashes: the name is part of Service names"
         yield _rejection(("metadata", "name"), f'Invalid value: "{name}": {why}', help)
 
 
-def _check_replica(key: str, replica: Json) -> Iterator[Problem]:
+def _check_replica(key: str, replica: Json) -> Problems:
     path = (*_SPECS, key)
     if key not in _REPLICA_TYPES:
         suggestion = key.capitalize() if key.capitalize() in _REPLICA_TYPES else "Worker"
@@ -133,7 +131,7 @@ def _check_replica(key: str, replica: Json) -> Iterator[Problem]:
     yield from _check_containers(nested_map(replica, "template", "spec").get("containers"), path)
 
 
-def _check_containers(containers: object, replica: Path) -> Iterator[Problem]:
+def _check_containers(containers: object, replica: Path) -> Problems:
     path: Path = (*replica, "template", "spec", "containers")
     if not containers:
         yield _rejection(path, "Required value: must be specified", f"add a container named {_CONTAINER}")
@@ -147,7 +145,7 @@ def _check_containers(containers: object, replica: Path) -> Iterator[Problem]:
         yield _rejection(path, f"Required value: must have at least one container with name {_CONTAINER}", help)
 
 
-def _check_elastic_policy(spec: Json) -> Iterator[Problem]:
+def _check_elastic_policy(spec: Json) -> Problems:
     policy = spec.get("elasticPolicy")
     if policy is None:
         return
@@ -165,7 +163,7 @@ def _check_elastic_policy(spec: Json) -> Iterator[Problem]:
     yield problem_at("webhook-refusal", path, message, help, "warning", "style", "training-operator")
 
 
-def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Problems:
     """Yield Services that the API server rejects, without which the pods have no DNS names, and controller panics."""
     del request
     spec = nested_map(manifest, "spec")
@@ -186,7 +184,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]
         yield controller_failure("training-operator", path, why, "remove rdzvConf, or give it an entry")
 
 
-def _check_service_names(name: str, replicas: dict[str, Json]) -> Iterator[Problem]:
+def _check_service_names(name: str, replicas: dict[str, Json]) -> Problems:
     suffixes = [f"-{key.lower()}-{max(0, as_int(r.get('replicas'), 1) - 1)}" for key, r in replicas.items()]
     limit = names.longest_name(suffixes)
     if suffixes and limit < len(name) <= names.DNS_LABEL_MAX:
@@ -197,7 +195,7 @@ def _check_service_names(name: str, replicas: dict[str, Json]) -> Iterator[Probl
         yield child_rejection(("metadata", "name"), why, f"use at most {limit} characters")
 
 
-def _check_service_ports(replica: Json, path: Path) -> Iterator[Problem]:
+def _check_service_ports(replica: Json, path: Path) -> Problems:
     """Check the Service's ports: those of the container `pytorch`, then the operator's own."""
     containers = as_mappings(nested_map(replica, "template", "spec").get("containers"))
     container_index = next((i for i, c in enumerate(containers) if c.get("name") == _CONTAINER), None)
@@ -221,7 +219,7 @@ def _check_service_ports(replica: Json, path: Path) -> Iterator[Problem]:
         numbers.add(number)
 
 
-def _check_init_containers(replica: Json) -> Iterator[Problem]:
+def _check_init_containers(replica: Json) -> Problems:
     init_containers = as_mappings(nested_map(replica, "template", "spec").get("initContainers"))
     for i, container in enumerate(init_containers):
         if container.get("name") == "init-pytorch":

@@ -16,9 +16,9 @@ Why each field (training-operator 1.9.4):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring
 from ptcompile.ir.pods import PodTemplate
@@ -68,7 +68,7 @@ def _wiring(job: Job) -> Wiring:
     return Wiring(host=f"{job.name}-master-0", injected=_STATIC)
 
 
-def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     yield from reject_auxiliary_roles(job, "a PyTorchJob")
     yield from reject_restart_in_place(job, "a PyTorchJob has the pods of Kubernetes 1.31, without restart rules")
     if not has_feature("nproc-per-node", cluster.versions()):

@@ -13,9 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir.job import UNLIMITED, Job, Role
 from ptcompile.operators.shared import endings
 from ptcompile.operators.shared.emitting import unsupported_by_target
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 _BATCH = "use the target job, jobset or volcano"
 
 
-def unsupported(job: Job) -> Iterator[Problem]:
+def unsupported(job: Job) -> Problems:
     """Yield the endings that a PyTorchJob cannot express, and those that it only approximates."""
     policy = job.run_policy
     yield from endings.reject_restart_job(job, "a PyTorchJob")
@@ -56,7 +54,7 @@ def unsupported(job: Job) -> Iterator[Problem]:
         yield from problems or endings.crash_ends_job(job, crash, "training-operator")
 
 
-def _unsupported_success_policy(job: Job) -> Iterator[Problem]:
+def _unsupported_success_policy(job: Job) -> Problems:
     success_policy = job.run_policy.success_policy
     if success_policy == "AllNodes":
         deciding_pod = "the first worker that does" if job.elastic else "its Master"

@@ -7,12 +7,11 @@ ray-operator/controllers/ray/utils/validation.go and pkg/webhooks/v1; docs/facts
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.webhooks import controller_failure, webhook_rejection
-from ptcompile.diagnostics import Edit, Fix, Path, Problem
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
@@ -24,7 +23,7 @@ _LONGEST_NAMES = {"RayCluster": 53, "RayJob": 47, "RayService": 47}
 _SPEC: Path = ("spec",)
 
 
-def validate(manifest: Json) -> Iterator[Problem]:
+def validate(manifest: Json) -> Problems:
     """Yield what the webhook and, without it, the controller reject: bad names and repeated groups."""
     kind = as_string(manifest.get("kind"))
     name = as_string(nested_map(manifest, "metadata").get("name"))
@@ -44,7 +43,7 @@ def validate(manifest: Json) -> Iterator[Problem]:
             yield _rejection((*group.path, "groupName"), text, "give the group its own name")
 
 
-def controller_errors(manifest: Json) -> Iterator[Problem]:
+def controller_errors(manifest: Json) -> Problems:
     """Yield what the controller rejects after the object is stored."""
     if manifest.get("kind") == "RayJob":
         yield from _check_job(manifest)
@@ -57,7 +56,7 @@ def _failure(path: Path, text: str, help: str, fix: Fix | None = None) -> Proble
     return controller_failure("kuberay", path, text, help)._replace(fix=fix)
 
 
-def _check_group(group: RayGroup) -> Iterator[Problem]:
+def _check_group(group: RayGroup) -> Problems:
     yield from _check_resources(group)
     if group.is_head:
         return
@@ -78,7 +77,7 @@ def _check_group(group: RayGroup) -> Iterator[Problem]:
 _RESOURCE_PARAMETERS = ("num-cpus", "num-gpus", "memory", "resources")
 
 
-def _check_resources(group: RayGroup) -> Iterator[Problem]:
+def _check_resources(group: RayGroup) -> Problems:
     """Reject resources that both rayStartParams and `resources` define."""
     if not as_mapping(group.spec.get("resources")):
         return
@@ -88,7 +87,7 @@ def _check_resources(group: RayGroup) -> Iterator[Problem]:
             yield _failure((*group.path, "rayStartParams", name), text, "write it in one of the two")
 
 
-def _check_autoscaler(manifest: Json) -> Iterator[Problem]:
+def _check_autoscaler(manifest: Json) -> Problems:
     cluster = cluster_of(manifest)
     is_second = nested_map(cluster, "autoscalerOptions").get("version") == "v2"
     if cluster.get("enableInTreeAutoscaling") is True and is_second:
@@ -96,14 +95,14 @@ def _check_autoscaler(manifest: Json) -> Iterator[Problem]:
             yield from _check_restart_policy(group, "the autoscaler v2")
 
 
-def _check_restart_policy(group: RayGroup, what: str) -> Iterator[Problem]:
+def _check_restart_policy(group: RayGroup, what: str) -> Problems:
     policy = nested_map(group.template, "spec").get("restartPolicy")
     if policy not in (None, "", "Never"):
         path: Path = (*group.path, "template", "spec", "restartPolicy")
         yield _failure(path, f"restartPolicy must be Never or unset with {what}", "remove it")
 
 
-def _check_job(manifest: Json) -> Iterator[Problem]:
+def _check_job(manifest: Json) -> Problems:
     spec = nested_map(manifest, "spec")
     selector = nested_map(spec, "clusterSelector")
     mode = as_string(spec.get("submissionMode"))
@@ -126,7 +125,7 @@ def _check_job(manifest: Json) -> Iterator[Problem]:
             yield from _check_restart_policy(head, "SidecarMode")
 
 
-def _check_selector(spec: Json, retries: int, mode: str) -> Iterator[Problem]:
+def _check_selector(spec: Json, retries: int, mode: str) -> Problems:
     """Reject what a job on an existing cluster cannot have."""
     if spec.get("suspend") is True:
         yield _failure((*_SPEC, "suspend"), "a job with clusterSelector cannot be suspended", "remove it")
@@ -138,7 +137,7 @@ def _check_selector(spec: Json, retries: int, mode: str) -> Iterator[Problem]:
         yield _failure((*_SPEC, "submissionMode"), text, "remove it")
 
 
-def _check_end(spec: Json) -> Iterator[Problem]:
+def _check_end(spec: Json) -> Problems:
     """Reject what only a job whose cluster is deleted can have, and times that are not."""
     shuts_down = spec.get("shutdownAfterJobFinishes") is True
     ends = "a RayJob with shutdownAfterJobFinishes set to false"

@@ -13,9 +13,7 @@ it is deleted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.ir.job import Job, JobClaim, Role, channel_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names, quantity
@@ -112,7 +110,7 @@ def done_differently(path: Path, message: str, help: str, authority: Authority =
     return problem_at("queued-differently", path, message, help, "warning", "run", authority)
 
 
-def check_node_label(job: Job, cluster: ClusterProfile, placer: str) -> Iterator[Problem]:
+def check_node_label(job: Job, cluster: ClusterProfile, placer: str) -> Problems:
     """Yield an error if the profile gives the job's topology level no node label, which `placer` requires."""
     if level_of(job, cluster).node_label is None:
         level = job.topology.level if job.topology else ""
@@ -130,7 +128,7 @@ def role_path(role: Role) -> Path:
     return SPEC if role.name == "node" else ("spec", role.name)
 
 
-def check_restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[Problem]:
+def check_restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Problems:
     """Yield an error for each role whose restart policy the target does not support."""
     for role in job.roles:
         if role.restart_policy is not None and role.restart_policy not in allowed:
@@ -141,7 +139,7 @@ def check_restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iter
             )
 
 
-def reject_auxiliary_roles(job: Job, kind: str) -> Iterator[Problem]:
+def reject_auxiliary_roles(job: Job, kind: str) -> Problems:
     """Yield an error for each auxiliary role: every pod of this kind is a node."""
     for role in job.auxiliary_roles:
         why = f"{kind} has no pods other than those that train"
@@ -160,7 +158,7 @@ def auxiliary_hosts(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
     }
 
 
-def check_service_name(job: Job, object_name: str) -> Iterator[Problem]:
+def check_service_name(job: Job, object_name: str) -> Problems:
     """Yield an error if the job's name is not valid for a Service (DNS-1035: a letter first)."""
     if not names.is_dns_1035_label(job.name) and len(job.name) <= 63:
         yield problem_at(
@@ -172,7 +170,7 @@ def check_service_name(job: Job, object_name: str) -> Iterator[Problem]:
         )
 
 
-def check_container_name(job: Job, name: str, kind: str) -> Iterator[Problem]:
+def check_container_name(job: Job, name: str, kind: str) -> Problems:
     """Yield a warning if the spec names the training container differently than the kind requires."""
     names = job.names
     fields = {
@@ -186,7 +184,7 @@ def check_container_name(job: Job, name: str, kind: str) -> Iterator[Problem]:
         yield problem_at("done-differently", path, message, f"write {name}, or remove it", "warning", "run")
 
 
-def check_equal_roles(job: Job, kind: str) -> Iterator[Problem]:
+def check_equal_roles(job: Job, kind: str) -> Problems:
     """Yield an error if the roles' templates differ but the kind has only one template."""
     first, *rest = job.training_roles
     for role in rest:
@@ -198,7 +196,7 @@ def check_equal_roles(job: Job, kind: str) -> Iterator[Problem]:
             )
 
 
-def reject_host_names(job: Job, giver: str) -> Iterator[Problem]:
+def reject_host_names(job: Job, giver: str) -> Problems:
     """Yield an error for a host name or subdomain in a pod template if `giver` names each pod."""
     for role in job.roles:
         for field in ("hostname", "subdomain"):
@@ -256,7 +254,7 @@ def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> dict[str,
     }
 
 
-def check_claim_support(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def check_claim_support(job: Job, cluster: ClusterProfile) -> Problems:
     """Yield problems if the cluster's Kubernetes cannot express the job's claims; paths are those of a spec."""
     if job.fabric is None and cluster.spec.gpu.claim is None:
         return

@@ -18,9 +18,9 @@ treated like a training role: its failed or lost pod has the same consequences.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.ir.job import Job, Role, backend
 from ptcompile.kubernetes.versions import is_on
 from ptcompile.operators.shared.emitting import RUN_POLICY, SPEC, unsupported_by_target
@@ -123,7 +123,7 @@ def approximation(path: Path, message: str, help: str | None, authority: Authori
     return problem_at("done-differently", path, message, help, "warning", "run", authority)
 
 
-def check_clean_pod_policy(job: Job, kind: str, authority: Authority, *, instead: str) -> Iterator[Problem]:
+def check_clean_pod_policy(job: Job, kind: str, authority: Authority, *, instead: str) -> Problems:
     """Yield problems of cleanPodPolicy for a kind that deletes running pods when the job ends and keeps the finished
     ones.
 
@@ -146,7 +146,7 @@ def survival_path(job: Job) -> Path | None:
     return (*SPEC, "spot") if job.spot else None
 
 
-def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
+def peers_fail_too(job: Job, *, each: bool) -> Problems:
     """Yield a warning if losing a node fails the other pods too and their failures count. `each`: pods restart
     individually.
     """
@@ -168,7 +168,7 @@ def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
         )
 
 
-def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
+def node_0_fails_all(job: Job, *, each: bool) -> Problems:
     """Yield a warning if a job that should survive lost nodes fails when node 0 is lost. `each`: pods restart
     individually.
     """
@@ -193,7 +193,7 @@ def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
         )
 
 
-def check_lost_pods(job: Job, *, each: bool, crash: str, authority: Authority) -> Iterator[Problem]:
+def check_lost_pods(job: Job, *, each: bool, crash: str, authority: Authority) -> Problems:
     """Yield what a lost node or a crashed pod does that the spec does not expect. `each`: pods start one by one.
 
     `crash` says what the operator does with the first failed pod of a job without retries.
@@ -202,7 +202,7 @@ def check_lost_pods(job: Job, *, each: bool, crash: str, authority: Authority) -
     yield from problems or crash_ends_job(job, crash, authority)
 
 
-def crash_ends_job(job: Job, crash: str, authority: Authority) -> Iterator[Problem]:
+def crash_ends_job(job: Job, crash: str, authority: Authority) -> Problems:
     """Yield a note if a job with a range of nodes or with maxRestarts has no retries for a pod that crashes."""
     launch = job.launch
     policy = job.run_policy
@@ -217,7 +217,7 @@ def crash_ends_job(job: Job, crash: str, authority: Authority) -> Iterator[Probl
     yield problem_at("crash-ends-job", path, message, help, "note", "run", authority)
 
 
-def reject_restart_job(job: Job, kind: str) -> Iterator[Problem]:
+def reject_restart_job(job: Job, kind: str) -> Problems:
     """Yield an error for RestartJob if the operator cannot restart all pods of a job."""
     if job.run_policy.on_pod_failure == "RestartJob":
         message = f"{kind} cannot restart all pods, only the one that failed"
@@ -226,7 +226,7 @@ def reject_restart_job(job: Job, kind: str) -> Iterator[Problem]:
         )
 
 
-def check_restart_rules(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def check_restart_rules(job: Job, cluster: ClusterProfile) -> Problems:
     """Yield an error for restartInPlace if the cluster's Kubernetes has no rules for it, or lacks their action."""
     rule = job.run_policy.restart_in_place
     versions = cluster.versions()
@@ -245,7 +245,7 @@ def check_restart_rules(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             return
 
 
-def reject_restart_in_place(job: Job, why: str) -> Iterator[Problem]:
+def reject_restart_in_place(job: Job, why: str) -> Problems:
     """Yield an error for restartInPlace if the operator's pods cannot have the rules for it."""
     if job.run_policy.restart_in_place is not None:
         yield unsupported_by_target((*RUN_POLICY, "restartInPlace"), why, "use the target job, jobset or trainjob")

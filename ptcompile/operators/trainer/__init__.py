@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Base,
@@ -29,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.diagnostics import Path, Problem
+    from ptcompile.diagnostics import Path
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
@@ -118,17 +119,17 @@ class TrainJob(Kind):
 
         return default(manifest, complete=complete)
 
-    def crd_rules(self, manifest: Json) -> Iterator[Problem]:
+    def crd_rules(self, manifest: Json) -> Problems:
         from ptcompile.operators.trainer.admission import train_job_rules
 
         return train_job_rules(manifest)
 
-    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.trainer.admission import validate
 
         return validate(manifest, request)
 
-    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.trainer.controller import controller_errors
 
         return controller_errors(manifest, request)
@@ -143,7 +144,7 @@ class TrainJob(Kind):
 
         return FIXED
 
-    def validate_update(self, update: Update) -> Iterator[Problem]:
+    def validate_update(self, update: Update) -> Problems:
         from ptcompile.operators.trainer.admission import validate_update
 
         return validate_update(update)
@@ -168,12 +169,12 @@ class TrainingRuntime(Kind):
 
         return lost_pod(nested_map(manifest, "spec", "template", "spec"), role)
 
-    def crd_rules(self, manifest: Json) -> Iterator[Problem]:
+    def crd_rules(self, manifest: Json) -> Problems:
         from ptcompile.operators.trainer.admission import training_runtime_rules
 
         return training_runtime_rules(manifest)
 
-    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.trainer.admission import validate_runtime
 
         return validate_runtime(manifest, request)

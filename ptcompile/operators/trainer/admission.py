@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.webhooks import decode_problems, entries, invalid_value, webhook_rejection
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
@@ -27,7 +27,7 @@ _match_uri = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\n]+").fullmatch
 _MANAGERS = ("trainer.kubeflow.org/trainjob-controller", "kueue.x-k8s.io/multikueue")
 
 
-def train_job_rules(manifest: Json) -> Iterator[Problem]:
+def train_job_rules(manifest: Json) -> Problems:
     """Yield the violations of the CEL rules for a TrainJob's name and spec."""
     spec = nested_map(manifest, "spec")
     yield from _check_name(nested_map(manifest, "metadata"))
@@ -56,7 +56,7 @@ def train_job_rules(manifest: Json) -> Iterator[Problem]:
         )
 
 
-def _check_name(metadata: Json) -> Iterator[Problem]:
+def _check_name(metadata: Json) -> Problems:
     name = metadata.get("name")
     key = "name"
     if not name:
@@ -79,7 +79,7 @@ def _check_name(metadata: Json) -> Iterator[Problem]:
 _POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 
 
-def training_runtime_rules(manifest: Json) -> Iterator[Problem]:
+def training_runtime_rules(manifest: Json) -> Problems:
     """Yield the violations of the CEL rules for a runtime's mlPolicy and the JobSet spec in its template."""
     spec = nested_map(manifest, "spec")
     policy = nested_map(spec, "mlPolicy")
@@ -94,7 +94,7 @@ def training_runtime_rules(manifest: Json) -> Iterator[Problem]:
     yield from jobset_spec_rules(nested_map(spec, "template", "spec"), ("spec", "template", "spec"))
 
 
-def _check_single_policy(policy: Json, path: Path) -> Iterator[Problem]:
+def _check_single_policy(policy: Json, path: Path) -> Problems:
     set_policies = [name for name in _POLICIES if policy.get(name) is not None]
     if len(set_policies) > 1:
         yield invalid_value(
@@ -104,7 +104,7 @@ def _check_single_policy(policy: Json, path: Path) -> Iterator[Problem]:
         )
 
 
-def _check_injection_targets(injection: Json, path: Path) -> Iterator[Problem]:
+def _check_injection_targets(injection: Json, path: Path) -> Problems:
     for index, target in entries(injection, "targets"):
         names = target.get("containerNames")
         if isinstance(names, list) and "node" in names:
@@ -153,7 +153,7 @@ _PATCH_TITLES = {
 """The patch field of each release, newest last, with the webhook's name for it."""
 
 
-def validate_update(update: Update) -> Iterator[Problem]:
+def validate_update(update: Update) -> Problems:
     """Yield what the webhook rejects of a change; `update.touched` lists the paths that differ."""
     was_suspended, is_suspended = (
         nested_map(manifest, "spec").get("suspend") is True for manifest in (update.old, update.new)
@@ -198,7 +198,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
     return {**manifest, "spec": spec}
 
 
-def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def validate(manifest: Json, request: KindContext) -> Problems:
     """Yield the webhook's rejections at creation. A runtime that neither a file nor a release defines is assumed to
     exist.
 
@@ -225,7 +225,7 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
         yield problem._replace(severity="warning") if is_example else problem
 
 
-def _check_with_runtime(manifest: Json, runtime: Json, versions: Versions) -> Iterator[Problem]:
+def _check_with_runtime(manifest: Json, runtime: Json, versions: Versions) -> Problems:
     spec = nested_map(manifest, "spec")
     yield from _check_initializers(spec, runtime, needs_mount=versions.trainer >= (2, 3))
     if runtimes.policy_of(runtime) == "torch":
@@ -244,7 +244,7 @@ def _group_kind(ref: Json) -> str:
     return f"{kind}.{group}" if group else kind
 
 
-def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Iterator[Problem]:
+def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Problems:
     for step, name in (("dataset", "dataset-initializer"), ("model", "model-initializer")):
         if not isinstance(nested_map(spec, "initializer").get(step), Mapping):
             continue
@@ -263,7 +263,7 @@ def _check_initializers(spec: Json, runtime: Json, *, needs_mount: bool) -> Iter
             yield _rejection(path, message, "use a runtime whose initializer keeps what it loads on a volume")
 
 
-def _check_torch(spec: Json, runtime: Json) -> Iterator[Problem]:
+def _check_torch(spec: Json, runtime: Json) -> Problems:
     for i, entry in enumerate(as_mappings(nested_map(spec, "trainer").get("env"))):
         name = as_string(entry.get("name"))
         if name in _RESERVED_ENV:
@@ -276,7 +276,7 @@ def _check_torch(spec: Json, runtime: Json) -> Iterator[Problem]:
         yield from _check_tune(spec)
 
 
-def _check_injection(target: Json, runtime: Json) -> Iterator[Problem]:
+def _check_injection(target: Json, runtime: Json) -> Problems:
     path = ("spec", "runtimeRef")
     name = as_string(target.get("jobName"))
     job = next((j for j in runtimes.replicated_jobs(runtime) if j.get("name") == name), None)
@@ -301,7 +301,7 @@ _MODELS = ("llama3_2/1B", "llama3_2/3B", "llama3_3/70B", "qwen2_5/1.5B")
 _MULTI_NODE_MODEL = "llama3_3/70B"
 
 
-def _check_tune(spec: Json) -> Iterator[Problem]:
+def _check_tune(spec: Json) -> Problems:
     """Check `tune run`; the runtime's name gives the model."""
     runtime = as_string(nested_map(spec, "runtimeRef").get("name"))
     model = runtimes.tune_model(runtime)
@@ -327,7 +327,7 @@ def _check_tune(spec: Json) -> Iterator[Problem]:
         )
 
 
-def _check_queue(manifest: Json, runtime: Json) -> Iterator[Problem]:
+def _check_queue(manifest: Json, runtime: Json) -> Problems:
     key = "scheduling.volcano.sh/queue-name"
     annotations = string_map(nested_map(runtime, "spec", "template", "metadata").get("annotations"))
     if annotations.get(key) == "":
@@ -338,7 +338,7 @@ def _check_queue(manifest: Json, runtime: Json) -> Iterator[Problem]:
         yield _rejection(("metadata", "annotations", key), 'Invalid value: "": must not be empty', "name a queue")
 
 
-def _check_patches(patches: Sequence[Json]) -> Iterator[Problem]:
+def _check_patches(patches: Sequence[Json]) -> Problems:
     for i, patch in enumerate(patches):
         path: Path = ("spec", "runtimePatches", i)
         manager = as_string(patch.get("manager"))
@@ -373,7 +373,7 @@ _CONTAINERS = {
 _VALIDATION_LABEL = f"{runtimes.GROUP}/webhook-validation"
 
 
-def validate_runtime(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def validate_runtime(manifest: Json, request: KindContext) -> Problems:
     """Check that jobs with an ancestor label run once and have the container that a TrainJob fills in.
 
     The webhook skips a runtime whose label disables validation; its rejections are then reported at stage "run".
@@ -383,7 +383,7 @@ def validate_runtime(manifest: Json, request: KindContext) -> Iterator[Problem]:
         yield problem._replace(stage="run") if is_disabled else problem
 
 
-def _check_runtime(manifest: Json, established: Established) -> Iterator[Problem]:
+def _check_runtime(manifest: Json, established: Established) -> Problems:
     if not established.decodes:
         yield from decode_problems(nested_map(manifest, "spec"), _rejection, ("spec",))
     for i, job in enumerate(runtimes.replicated_jobs(manifest)):

@@ -5,7 +5,7 @@ Lists are merged by name and objects field by field, so no field is reported as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
@@ -15,7 +15,7 @@ from ptcompile.apiserver.validation.metadata import check_annotations, check_lab
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_node_selector, check_scheduling_gates, check_tolerations
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
@@ -25,7 +25,7 @@ from ptcompile.operators.jobset.admission import check_replicated_jobs
 from ptcompile.operators.trainer import runtimes
 
 
-def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Problems:
     """Yield rejections of the created JobSet (long names, patches without a target) and controller panics."""
     runtime, assumed = runtimes.find_runtime(manifest, request.related)
     if assumed:
@@ -40,7 +40,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]
         yield from _check_patch_targets(patch, ("spec", "runtimePatches", i), runtime)
 
 
-def _check_node(trainer: Json, runtime: Json) -> Iterator[Problem]:
+def _check_node(trainer: Json, runtime: Json) -> Problems:
     """Check the nodes' Job for an empty image and for devices that are requested without a limit."""
     path: Path = ("spec", "trainer")
     if trainer.get("image") == "":
@@ -61,7 +61,7 @@ def _lacks_num_nodes(trainer: Any) -> bool:
     return isinstance(trainer, Mapping) and trainer.get("numNodes") is None
 
 
-def _check_pod_names(manifest: Json, runtime: Json) -> Iterator[Problem]:
+def _check_pod_names(manifest: Json, runtime: Json) -> Problems:
     name = object_name(manifest)
     count = runtimes.node_count(manifest, runtime)
     mpi = runtimes.policy_of(runtime) == "mpi"
@@ -78,7 +78,7 @@ def _check_pod_names(manifest: Json, runtime: Json) -> Iterator[Problem]:
         yield child_rejection(("metadata", "name"), why, f"use at most {limit} characters")
 
 
-def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
+def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:
     """Reject a patch of a job or container that the runtime lacks: it would add one without an image (Trainer 2.3)."""
     runtime_jobs = {as_string(j.get("name")): j for j in runtimes.replicated_jobs(runtime)}
     spec = nested_map(patch, "trainingRuntimeSpec", "template", "spec")

@@ -30,9 +30,9 @@ Why each field (Trainer 2.3):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import (
     OF_RUNTIME,
@@ -128,7 +128,7 @@ def _num_proc_per_node(job: Job, cluster: ClusterProfile) -> int | None:
     return claimed or hardware.uncounted_processes(cluster, template.main.resources.limits, job.accelerator)
 
 
-def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     if not has_feature("trainjob", cluster.versions()):
         yield unsupported_by_target(
             SPEC, "TrainJob came with Trainer 2.0, and the profile names an older release", "use the target pytorchjob"
@@ -158,7 +158,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield from _unsupported_over_runtime(job, cluster)
 
 
-def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported_over_runtime(job: Job, cluster: ClusterProfile) -> Problems:
     """Yield errors for spec fields that a TrainJob cannot set over an existing runtime."""
     path = (*SPEC, "runtimeRef")
     policy = job.run_policy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Additions,
@@ -132,12 +133,12 @@ class VolcanoJob(Kind):
 
         return default(manifest, complete=complete)
 
-    def validate(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def validate(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.volcano.admission import validate
 
         return validate(manifest, request)
 
-    def controller_errors(self, manifest: Json, request: KindContext) -> Iterator[Problem]:
+    def controller_errors(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.volcano.controller import controller_errors
 
         return controller_errors(manifest, request)
@@ -147,7 +148,7 @@ class VolcanoJob(Kind):
 
         check_children(manifest, context, problems)
 
-    def validate_update(self, update: Update) -> Iterator[Problem]:
+    def validate_update(self, update: Update) -> Problems:
         from ptcompile.operators.volcano.admission import validate_update
 
         return validate_update(update)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver import roundtrip
 from ptcompile.apiserver.validation.pod import check_pod_spec
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names, quantity
@@ -40,7 +40,7 @@ ACTIONS = (
 _SINCE = {"PodPending": (1, 12), "RestartPod": (1, 12), "RestartPartition": (1, 14)}
 
 
-def check_policies(value: Any, path: Path, version: Version) -> Iterator[Problem]:
+def check_policies(value: Any, path: Path, version: Version) -> Problems:
     """Yield the first mistake in a list of policies, as the webhook stops there, and `*` next to other events."""
     events: set[str] = set()
     codes: set[int] = set()
@@ -100,7 +100,7 @@ def _is_served(name: str, version: Version) -> bool:
     return version >= _SINCE.get(name, version)
 
 
-def check_task_template(task: Json, path: Path, versions: Versions, established: Established) -> Iterator[Problem]:
+def check_task_template(task: Json, path: Path, versions: Versions, established: Established) -> Problems:
     """Yield the webhook's rejections of a task's template, at stage "apply" and with Volcano's authority."""
     spec = nested_map(task, "template").get("spec")
     spec_path = (*path, "template", "spec")
@@ -134,7 +134,7 @@ def _is_allowed_by_volcano(problem: Problem) -> bool:
     return False
 
 
-def _check_metadata(task: Json, path: Path) -> Iterator[Problem]:
+def _check_metadata(task: Json, path: Path) -> Problems:
     metadata = nested_map(task, "template", "metadata")
     for kind in ("labels", "annotations"):
         for key, value in string_map(metadata.get(kind)).items():
@@ -144,7 +144,7 @@ def _check_metadata(task: Json, path: Path) -> Iterator[Problem]:
                 yield _rejection((*path, kind, key), f'Invalid value: "{key}": {why}', "correct the key or the value")
 
 
-def _check_older_rules(spec: Json, path: Path) -> Iterator[Problem]:
+def _check_older_rules(spec: Json, path: Path) -> Problems:
     """Yield what Volcano's rules reject but a 1.36 API server accepts."""
     for key, init in (("initContainers", True), ("containers", False)):
         for i, container in enumerate(as_mappings(spec.get(key))):
@@ -171,7 +171,7 @@ def _check_older_rules(spec: Json, path: Path) -> Iterator[Problem]:
             yield _rejection((*path, "dnsConfig", "searches", i), "Invalid value: must have no underscore", "rename it")
 
 
-def _check_env(container: Json, path: Path) -> Iterator[Problem]:
+def _check_env(container: Json, path: Path) -> Problems:
     for j, entry in enumerate(as_mappings(container.get("env"))):
         name = as_string(entry.get("name"))
         if names.is_env_name(name) and (why := names.why_not_classic_env_name(name)):
@@ -183,7 +183,7 @@ def _check_env(container: Json, path: Path) -> Iterator[Problem]:
             yield _rejection((*path, "envFrom", j, "prefix"), f'Invalid value: "{prefix}": {why}', "rename the prefix")
 
 
-def _check_restart_policy(container: Json, path: Path, *, init: bool) -> Iterator[Problem]:
+def _check_restart_policy(container: Json, path: Path, *, init: bool) -> Problems:
     policy = as_string(container.get("restartPolicy"))
     policy_path = (*path, "restartPolicy")
     if policy and not init:
@@ -194,7 +194,7 @@ def _check_restart_policy(container: Json, path: Path, *, init: bool) -> Iterato
         )
 
 
-def check_whole_cpus(task: Json, path: Path) -> Iterator[Problem]:
+def check_whole_cpus(task: Json, path: Path) -> Problems:
     """Check that each container requests whole CPUs if the task at `path` has a topology policy that pins CPUs."""
     if as_string(task.get("topologyPolicy")) in ("", "none"):
         return
@@ -279,7 +279,7 @@ def _default_plugins(plugins: Json) -> dict[str, Any]:
 _QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")
 
 
-def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def validate(manifest: Json, request: KindContext) -> Problems:
     """Yield rejections by the webhook's conditions V1 to V27 that need no cluster. Queues are assumed to exist."""
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
@@ -321,13 +321,13 @@ def _missing_mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
     return _rejection(("spec", "plugins", "mpi"), message, "name the task with --master=NAME")
 
 
-def _check_topology(topology: Json, path: Path) -> Iterator[Problem]:
+def _check_topology(topology: Json, path: Path) -> Problems:
     if topology.get("highestTierAllowed") is not None and as_string(topology.get("highestTierName")):
         message = "must not specify 'highestTierAllowed' and 'highestTierName' simultaneously"
         yield _rejection((*path, "highestTierName"), message, "keep one of the two")
 
 
-def _check_tasks(job: str, tasks: Sequence[Json], versions: Versions, established: Established) -> Iterator[Problem]:
+def _check_tasks(job: str, tasks: Sequence[Json], versions: Versions, established: Established) -> Problems:
     seen: set[str] = set()
     clean: Any = None
     for i, task in enumerate(tasks):
@@ -359,7 +359,7 @@ def _check_tasks(job: str, tasks: Sequence[Json], versions: Versions, establishe
         yield from check_whole_cpus(task, path)
 
 
-def _check_pod_name(pod: str, job: str, path: Path) -> Iterator[Problem]:
+def _check_pod_name(pod: str, job: str, path: Path) -> Problems:
     # mistakes in the job's own name are reported once, for the job
     if names.is_qualified_name(job) and (why := names.why_not_qualified_name(pod)):
         yield _rejection(
@@ -367,7 +367,7 @@ def _check_pod_name(pod: str, job: str, path: Path) -> Iterator[Problem]:
         )
 
 
-def _check_partitions(task: Json, policy: Json, path: Path) -> Iterator[Problem]:
+def _check_partitions(task: Json, policy: Json, path: Path) -> Problems:
     total = as_int(policy.get("totalPartitions"))
     size = as_int(policy.get("partitionSize"))
     if total <= 0 or size <= 0:  # reported by the schema
@@ -386,7 +386,7 @@ def _check_partitions(task: Json, policy: Json, path: Path) -> Iterator[Problem]
         yield _rejection((*path, "minAvailable"), message, f"use {min_partitions * size}, or leave minAvailable out")
 
 
-def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions) -> Iterator[Problem]:
+def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions) -> Problems:
     if names.is_dns_subdomain(name) and (why := names.why_not_qualified_name(name)):
         yield _rejection(("metadata", "name"), f"Invalid value: create job with name {name}: {why}", "rename the job")
     total = sum(as_int(t.get("replicas")) for t in tasks)
@@ -406,7 +406,7 @@ def _check_job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions)
     yield from _check_dependencies(tasks)
 
 
-def _check_volumes(volumes: Sequence[Json]) -> Iterator[Problem]:
+def _check_volumes(volumes: Sequence[Json]) -> Problems:
     """Yield only the first mistake, as the webhook stops there."""
     seen: set[str] = set()
     for i, volume in enumerate(volumes):
@@ -434,7 +434,7 @@ def _check_volumes(volumes: Sequence[Json]) -> Iterator[Problem]:
         return
 
 
-def _check_dependencies(tasks: Sequence[Json]) -> Iterator[Problem]:
+def _check_dependencies(tasks: Sequence[Json]) -> Problems:
     """Check that `dependsOn` forms an acyclic graph of existing tasks."""
     dependencies = {as_string(t.get("name")): as_strings(nested_map(t, "dependsOn").get("name")) for t in tasks}
     remaining = dict(dependencies)
@@ -460,7 +460,7 @@ _MUTABLE_FIELDS = ("minAvailable", "priorityClassName")
 _MUTABLE_TASK_FIELDS = ("replicas", "minAvailable")
 
 
-def validate_update(update: Update) -> Iterator[Problem]:
+def validate_update(update: Update) -> Problems:
     """Yield the webhook's errors for a change; `update.touched` lists the paths that differ."""
     help = "delete the job and apply again, or give it another name for each run"
     before, after = (nested_map(manifest, "spec").get("tasks") for manifest in (update.old, update.new))

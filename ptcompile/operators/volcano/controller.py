@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
@@ -22,7 +22,7 @@ _NAME: Path = ("metadata", "name")
 _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}
 
 
-def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def controller_errors(manifest: Json, request: KindContext) -> Problems:
     """Yield invalid names of child objects, and plugin ports that the pods cannot have."""
     spec = nested_map(manifest, "spec")
     name = object_name(manifest)
@@ -44,7 +44,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Iterator[Problem]
 
 def _check_names(
     name: str, spec: Json, tasks: Sequence[Json], plugins: dict[str, list[str]], versions: Versions
-) -> Iterator[Problem]:
+) -> Problems:
     if "svc" in plugins and "." in name:
         why = "dots are not allowed in host names, and the svc plugin derives host names from it: every pod is rejected"
         yield child_rejection(_NAME, why, "use dashes")
@@ -64,7 +64,7 @@ def _check_names(
         yield child_rejection(_NAME, why, "start with a letter")
 
 
-def _check_hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
+def _check_hosts(name: str, tasks: Sequence[Json]) -> Problems:
     for i, task in enumerate(tasks):
         count = as_int(task.get("replicas"))
         last_host = f"{name}-{as_string(task.get('name'))}-{count - 1}"
@@ -75,7 +75,7 @@ def _check_hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
             yield child_rejection(("spec", "tasks", i, "name"), why, "shorten the task's or the job's name")
 
 
-def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
+def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Problems:
     flags, _ = parse(
         args,
         {
@@ -111,7 +111,7 @@ def _check_pytorch_port(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[
             )
 
 
-def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Iterator[Problem]:
+def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Problems:
     if any(port_entry.get("containerPort") == port for port_entry in ports):
         return
     for k, port_item in enumerate(ports):

@@ -16,9 +16,9 @@ Why each field (Volcano 1.16.0-alpha.1):
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, backend
 from ptcompile.operators.queues.queues import network_topology
@@ -80,7 +80,7 @@ def _wiring(job: Job) -> Wiring:
     return Wiring(host="$(MASTER_ADDR)" if expanded else host, node_rank="$(RANK)", hosts=auxiliary_hosts(job))
 
 
-def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     if not _has_one_task(job) and not has_feature("volcano-pytorch-plugin", cluster.versions()):
         yield unsupported_by_target(
             SPEC, "Volcano has its pytorch plugin only since 1.7", "use the target job or jobset"
@@ -114,7 +114,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             yield unsupported_by_target((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
-def _unsupported_static_rendezvous(job: Job) -> Iterator[Problem]:
+def _unsupported_static_rendezvous(job: Job) -> Problems:
     """Yield an error for a static rendezvous if the user's command starts torchrun, whose rank is in a variable."""
     launch = job.launch
     if _has_one_task(job):

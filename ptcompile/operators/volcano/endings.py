@@ -20,9 +20,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.ir.job import UNLIMITED, Job, Role
 from ptcompile.operators.shared import endings
 from ptcompile.operators.shared.emitting import SPEC, unsupported_by_target
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 
-def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     """Yield the endings that Volcano cannot express, and those that it only approximates."""
     policy = job.run_policy
     failure_action = _failure_action(job, cluster)

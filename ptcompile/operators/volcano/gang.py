@@ -6,8 +6,7 @@ creates one with minMember 1 for each Job whose pods lack the annotation (Volcan
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
+from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import GangSystem
 from ptcompile.operators.queues.queue_systems import GROUP_NAME
 from ptcompile.operators.queues.queues import level_of, network_topology
@@ -26,7 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.diagnostics import Problem
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -53,14 +51,14 @@ def _runtime_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     return {"volcano": without_none({"networkTopology": network_topology(job, cluster, "trainjob")})}
 
 
-def _check(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+def _check(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     if target.name == "trainjob" and not has_feature("trainer-volcano", cluster.versions()):
         path = (*SPEC, "queue") if job.queue else SPEC
         help = "use the target volcano or pytorchjob, or a newer Trainer"
         yield unsupported_by_target(path, "Trainer supports Volcano only since 2.1", help)
 
 
-def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+def _check_topology(job: Job, cluster: ClusterProfile, target: Target) -> Problems:
     name = job.topology.level if job.topology else ""
     if level_of(job, cluster).tier is None:
         message = f"the profile {cluster.metadata.name!r} gives {name} no tier, which Volcano requires"

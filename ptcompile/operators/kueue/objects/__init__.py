@@ -5,8 +5,9 @@ Both versions are validated as v1beta2, to which the server converts. Kinds with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
+from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.operators.kueue.objects import cluster_queue, flavor, quotas, workload
 from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
@@ -41,7 +42,7 @@ def default(manifest: Json) -> Json:
     return as_kueue_writes(manifest, str(manifest.get("kind")))
 
 
-def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def validate(manifest: Json, request: KindContext) -> Problems:
     """Yield the validating webhook's rejections of an object that `default` returned."""
     problems = FieldErrors()
     validator = _VALIDATORS.get(str(manifest.get("kind")))
@@ -50,7 +51,7 @@ def validate(manifest: Json, request: KindContext) -> Iterator[Problem]:
     yield from map(_of_kueue, problems)
 
 
-def validate_update(update: Update) -> Iterator[Problem]:
+def validate_update(update: Update) -> Problems:
     """Yield the validating webhook's rejections of the change, other than those of the new object."""
     problems = FieldErrors()
     validator = _UPDATE_VALIDATORS.get(str(update.new.get("kind")))

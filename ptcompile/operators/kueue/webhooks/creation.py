@@ -7,11 +7,11 @@ below pkg/controller/jobs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.webhooks import controller_failure
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import (
@@ -36,7 +36,7 @@ _LOCAL_QUEUES = frozenset({("kueue.x-k8s.io/v1beta2", "LocalQueue"), ("kueue.x-k
 _TRAIN_JOB = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
 
 
-def check_created(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def check_created(manifest: Json, request: KindContext) -> Problems:
     """Yield the rejections of an object of one of `KINDS` at its creation."""
     if namespace_of(manifest) in SKIPPED_NAMESPACES:
         return
@@ -69,7 +69,7 @@ def _has_controller(manifest: Json) -> bool:
     return any(owner.get("controller") is True for owner in owners)
 
 
-def check_object(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def check_object(manifest: Json, request: KindContext) -> Problems:
     """Yield the checks of a new object, which most kinds repeat on each update."""
     key = kind_of(manifest)
     versions = request.versions
@@ -104,7 +104,7 @@ def _has_own_keys(manifest: Json) -> bool:
     return any(str(key).startswith(PREFIX) for key in keys)
 
 
-def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Iterator[Problem]:
+def _check_number_of_pod_sets(manifest: Json, versions: Versions) -> Problems:
     """Check that the Workload of a job can have its pod sets; only Ray's kinds are rejected for it."""
     count = len(pod_sets_of(manifest))
     most = max_pod_sets(versions)
@@ -117,7 +117,7 @@ _CHECKED_AS_PODS = frozenset({"Deployment", "StatefulSet"})
 """Kinds whose templates the webhooks accept, but not the pods that are made of them."""
 
 
-def check_topology(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def check_topology(manifest: Json, request: KindContext) -> Problems:
     """Yield the rejections of the templates' topology annotations."""
     key = kind_of(manifest)
     if key[1] == "AppWrapper":

@@ -5,9 +5,7 @@ Source: Kueue 0.19, pkg/controller/jobs/job/job_webhook.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problems
 from ptcompile.kubernetes.goflags import atoi, parse_bool
 from ptcompile.kubernetes.unstructured import Json, as_int, nested_map
 from ptcompile.operators.kueue.queues import PREFIX
@@ -20,14 +18,14 @@ EQUAL_COMPLETIONS = f"{PREFIX}job-completions-equal-parallelism"
 _ANNOTATIONS = ("metadata", "annotations")
 
 
-def check_job(job: Json) -> Iterator[Problem]:
+def check_job(job: Json) -> Problems:
     """Yield what the webhook rejects of a Job at its creation, apart from labels and topology."""
     yield from check_min_parallelism(job)
     yield from check_equal_completions(job)
     yield from check_elastic_topology(job)
 
 
-def check_min_parallelism(job: Json) -> Iterator[Problem]:
+def check_min_parallelism(job: Json) -> Problems:
     """Check the number of pods with which a Job may start if its queue has no room for all."""
     text = annotations_of(job).get(MIN_PARALLELISM)
     if text is None:
@@ -50,7 +48,7 @@ def _as_int32(number: int) -> int:
     return (number + 2**31) % 2**32 - 2**31
 
 
-def check_equal_completions(job: Json) -> Iterator[Problem]:
+def check_equal_completions(job: Json) -> Problems:
     """Check that completions which follow the parallelism equal it, in an Indexed Job."""
     text = annotations_of(job).get(EQUAL_COMPLETIONS)
     spec = nested_map(job, "spec")
@@ -73,7 +71,7 @@ def check_equal_completions(job: Json) -> Iterator[Problem]:
         yield rejection(("spec", "completions"), f"Invalid value: {written}: {why}", help)
 
 
-def check_elastic_topology(job: Json) -> Iterator[Problem]:
+def check_elastic_topology(job: Json) -> Problems:
     """Check that an elastic Job requests no level of a topology: its pods come and go."""
     for pod_set in pod_sets_of(job) if is_elastic(job) else ():
         for word in ("required", "preferred"):

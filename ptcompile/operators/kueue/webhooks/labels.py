@@ -5,10 +5,8 @@ Sources: Kueue 0.19, pkg/controller/jobframework/validation.go, and pkg/util/web
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.apiserver.structure.violations import type_name
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, problem_at
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems, problem_at
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
@@ -63,7 +61,7 @@ def prebuilt_of(manifest: Json) -> tuple[Path, str]:
     return (*_LABELS, PREBUILT), labels_of(manifest).get(PREBUILT, "")
 
 
-def check_labels(manifest: Json, kind: QueuedKind, versions: Versions) -> Iterator[Problem]:
+def check_labels(manifest: Json, kind: QueuedKind, versions: Versions) -> Problems:
     """Yield what the webhooks reject of an object's labels and annotations at its creation."""
     yield from check_queue_name(manifest)
     if not kind.serving:
@@ -73,7 +71,7 @@ def check_labels(manifest: Json, kind: QueuedKind, versions: Versions) -> Iterat
     yield from check_gates(manifest, versions)
 
 
-def check_suspend(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
+def check_suspend(manifest: Json, kind: QueuedKind) -> Problems:
     """Check the type of `suspend`, which the mutating webhook decodes before any schema is applied."""
     value = nested_map(manifest, *kind.suspend).get("suspend") if kind.suspend else None
     if not (kind.serving or value is None or isinstance(value, bool)):
@@ -81,18 +79,18 @@ def check_suspend(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
         yield rejection((*kind.suspend, "suspend"), why, "write true or false", name="webhook-refusal")
 
 
-def check_queue_name(manifest: Json) -> Iterator[Problem]:
+def check_queue_name(manifest: Json) -> Problems:
     """Check the name of the queue; a label without a value is rejected too."""
     yield from check_name((*_LABELS, QUEUE), labels_of(manifest).get(QUEUE), "write the name of the LocalQueue")
 
 
-def check_name(path: Path, name: str | None, help: str) -> Iterator[Problem]:
+def check_name(path: Path, name: str | None, help: str) -> Problems:
     """Check that a label or an annotation, if set, can be the name of an object."""
     if name is not None and (reason := names.why_not_dns_subdomain(name)):
         yield rejection(path, f'Invalid value: "{name}": {reason}', help)
 
 
-def check_prebuilt(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
+def check_prebuilt(manifest: Json, kind: QueuedKind) -> Problems:
     """Check the name of a Workload that exists already, and that the kind can adopt one."""
     path, name = prebuilt_of(manifest)
     if name or PREBUILT in labels_of(manifest):
@@ -102,7 +100,7 @@ def check_prebuilt(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
         yield rejection(path, why, "remove it", on_key=True)
 
 
-def _check_seconds(manifest: Json) -> Iterator[Problem]:
+def _check_seconds(manifest: Json) -> Problems:
     text = labels_of(manifest).get(SECONDS)
     if text is None:
         return
@@ -114,7 +112,7 @@ def _check_seconds(manifest: Json) -> Iterator[Problem]:
         yield rejection(path, f"Invalid value: {seconds}: should be greater than 0", "write seconds, such as 3600")
 
 
-def check_elastic(manifest: Json, kind: QueuedKind) -> Iterator[Problem]:
+def check_elastic(manifest: Json, kind: QueuedKind) -> Problems:
     """Check that Kueue can resize the kind."""
     if is_elastic(manifest) and not kind.elastic:
         why = f'Forbidden: elastic job is not supported for "{_group_version_kind(manifest)}"'
@@ -136,7 +134,7 @@ def has_gates(versions: Versions) -> bool:
     return versions.kueue >= (0, 19)
 
 
-def check_gates(manifest: Json, versions: Versions) -> Iterator[Problem]:
+def check_gates(manifest: Json, versions: Versions) -> Problems:
     """Check the gates of a new object."""
     problems = FieldErrors()
     if has_gates(versions):

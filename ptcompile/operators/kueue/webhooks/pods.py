@@ -5,9 +5,7 @@ Source: Kueue 0.19, pkg/controller/jobs/pod/pod_webhook.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
@@ -30,21 +28,21 @@ def group_of(pod: Json) -> tuple[Path, str]:
     return ("metadata", "labels", GROUP), labels_of(pod).get(GROUP, "")
 
 
-def check_pod(pod: Json) -> Iterator[Problem]:
+def check_pod(pod: Json) -> Problems:
     """Yield what the webhook rejects of a Pod at its creation, apart from labels and topology."""
     if not labels_of(pod).get(QUEUE) and PARENT not in annotations_of(pod):
         yield from check_managed(pod)  # Kueue sets the label of a queued Pod itself
     yield from check_group(pod)
 
 
-def check_managed(pod: Json) -> Iterator[Problem]:
+def check_managed(pod: Json) -> Problems:
     """Check the label with which Kueue marks the Pods it manages."""
     if labels_of(pod).get(MANAGED, "true") != "true":
         why = "Forbidden: managed label value can only be 'true'"
         yield rejection(("metadata", "labels", MANAGED), why, "remove it: Kueue sets it")
 
 
-def check_group(pod: Json) -> Iterator[Problem]:
+def check_group(pod: Json) -> Problems:
     """Check that a group has a name and a size, or neither, and that it shares its name with a prebuilt Workload."""
     (path, name), count = group_of(pod), annotations_of(pod).get(_COUNT)
     kind = "annotation" if "annotations" in path else "label"
@@ -64,7 +62,7 @@ def check_group(pod: Json) -> Iterator[Problem]:
         yield rejection(prebuilt_path, why, f'write "{name}", the name of the group')
 
 
-def _check_count(text: str, path: Path) -> Iterator[Problem]:
+def _check_count(text: str, path: Path) -> Problems:
     count = atoi(text)
     help = "set it to the number of Pods in the group"
     if count is None:
@@ -75,7 +73,7 @@ def _check_count(text: str, path: Path) -> Iterator[Problem]:
         yield rejection(path, f'Invalid value: "{text}": {why}', help, name="unpaired-pod-group")
 
 
-def check_pod_update(old: Json, new: Json) -> Iterator[Problem]:
+def check_pod_update(old: Json, new: Json) -> Problems:
     """Yield what the webhook rejects of a change of a Pod's group."""
     yield from check_managed(new)
     yield from check_group(new)

@@ -5,9 +5,7 @@ Sources: Kueue 0.19, pkg/controller/jobs/rayjob/rayjob_webhook.go and pkg/contro
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.diagnostics import Edit, Fix, Path, Problem
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 from ptcompile.kubernetes.versions import Versions
@@ -45,7 +43,7 @@ def _check_job(job: Json, versions: Versions) -> tuple[list[Problem], bool]:
     return problems, True
 
 
-def _check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions) -> Iterator[Problem]:
+def _check_cluster(manifest: Json, cluster: Json, path: Path, versions: Versions) -> Problems:
     """Yield the rejections of the specification of a queued Ray cluster."""
     if cluster.get("enableInTreeAutoscaling") is True and not is_elastic(manifest):
         why = "Invalid value: true: a kueue managed job should only use autoscaling when workload slicing is enabled"

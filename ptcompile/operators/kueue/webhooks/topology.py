@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, Problems, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi, parse_bool
 from ptcompile.kubernetes.versions import Versions
@@ -33,7 +33,7 @@ def _topology_rejection(path: Path, why: str, help: str, *, field: str | None = 
     return rejection(path, why, help, name="refused-topology-request", field=field, on_key=on_key)
 
 
-def check_template(pod_set: PodSetTemplate, versions: Versions, *, is_bounded: bool = True) -> Iterator[Problem]:
+def check_template(pod_set: PodSetTemplate, versions: Versions, *, is_bounded: bool = True) -> Problems:
     """Yield the rejections of one template. `is_bounded`: whether slices may not be larger than the pod set, which is
     not checked for a Pod.
     """
@@ -48,7 +48,7 @@ def check_template(pod_set: PodSetTemplate, versions: Versions, *, is_bounded: b
         yield from _check_constraints(values, (*path, CONSTRAINTS), most, versions)
 
 
-def _check_requests(values: Mapping[str, str], path: Path) -> Iterator[Problem]:
+def _check_requests(values: Mapping[str, str], path: Path) -> Problems:
     """Check for at most one topology request, with a level that can be the key of a node label."""
     requests = [name for name in values if name in REQUESTS]
     for name in requests[1:]:
@@ -64,7 +64,7 @@ def _check_requests(values: Mapping[str, str], path: Path) -> Iterator[Problem]:
         yield _topology_rejection((*path, _UNCONSTRAINED), why, 'write "true"')
 
 
-def _check_group_name(values: Mapping[str, str], path: Path) -> Iterator[Problem]:
+def _check_group_name(values: Mapping[str, str], path: Path) -> Problems:
     name = values[KUEUE_POD_SET_GROUP]
     if _is_uint64(name):
         yield _topology_rejection(
@@ -86,7 +86,7 @@ def _is_uint64(text: str) -> bool:
     return is_number and (len(digits) < 20 or (len(digits) == 20 and digits <= str(2**64 - 1)))
 
 
-def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> Iterator[Problem]:
+def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> Problems:
     """Check that slices have both a level and a size, and that one slice is not larger than the pod set."""
     if KUEUE_SLICE_SIZE not in values:
         if KUEUE_SLICE in values:
@@ -111,9 +111,7 @@ def _check_slices(values: Mapping[str, str], path: Path, most: int | None) -> It
         yield _topology_rejection(size_path, why, f"add {KUEUE_SLICE}", on_key=True)
 
 
-def _check_constraints(
-    values: Mapping[str, str], path: Path, most: int | None, versions: Versions
-) -> Iterator[Problem]:
+def _check_constraints(values: Mapping[str, str], path: Path, most: int | None, versions: Versions) -> Problems:
     """Check the slices of several levels, which Kueue has had since 0.19."""
     if versions.kueue < (0, 19):
         why = "Forbidden: the TASMultiLayerTopology feature gate must be enabled to use this annotation"
@@ -196,7 +194,7 @@ def _layer(entry: Any) -> tuple[str, int] | None:
     return topology, size
 
 
-def check_groups(pod_sets: Sequence[PodSetTemplate]) -> Iterator[Problem]:
+def check_groups(pod_sets: Sequence[PodSetTemplate]) -> Problems:
     """Check that exactly two pod sets share each group, one of them of a single pod, with the same topology."""
     groups: dict[str, list[PodSetTemplate]] = {}
     for pod_set in pod_sets:
@@ -229,7 +227,7 @@ def _group_rejection(pod_set: PodSetTemplate, group: str, why: str, help: str) -
     return _topology_rejection(path, f'Invalid value: "{group}": {why}', help)
 
 
-def _different_topologies(first: PodSetTemplate, second: PodSetTemplate, group: str) -> Iterator[Problem]:
+def _different_topologies(first: PodSetTemplate, second: PodSetTemplate, group: str) -> Problems:
     for member, other in ((first, second), (second, first)):
         where = field_path(other.annotations_path)
         why = (

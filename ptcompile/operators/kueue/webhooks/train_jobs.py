@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Path, Problem, Problems, field_path
 from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.templates import indexed_mappings
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, may_mention, nested_map, string_map
@@ -22,7 +22,7 @@ _MANAGER = "kueue.x-k8s.io/manager"
 """Kueue's name in runtimePatches."""
 
 
-def check_train_job(manifest: Json, request: KindContext) -> Iterator[Problem]:
+def check_train_job(manifest: Json, request: KindContext) -> Problems:
     """Check the templates of a TrainJob's runtime after its patches. A finding is at the patch, else at the runtime."""
     patched = _patched_annotations(manifest)
     base = kind_named(kind_of(manifest)).runtime(manifest, request.related, request.versions)
@@ -38,7 +38,7 @@ def check_train_job(manifest: Json, request: KindContext) -> Iterator[Problem]:
             yield _moved(problem, path)._replace(help=help, on_key=False)
 
 
-def check_patch_of_kueue(manifest: Json, versions: Versions) -> Iterator[Problem]:
+def check_patch_of_kueue(manifest: Json, versions: Versions) -> Problems:
     """Check that no patch has Kueue's manager: the mutating webhook adds one, and the CRD allows one of each."""
     if not has_feature("kueue-runtime-patches", versions):
         return
@@ -50,7 +50,7 @@ def check_patch_of_kueue(manifest: Json, versions: Versions) -> Iterator[Problem
             yield rejection(path, why, help, name="webhook-refusal", field=field_path(path[:3]))
 
 
-def _check_patches(patched: Mapping[tuple[str, str], tuple[Path, str]], request: KindContext) -> Iterator[Problem]:
+def _check_patches(patched: Mapping[tuple[str, str], tuple[Path, str]], request: KindContext) -> Problems:
     """Check each annotation of the patches alone, since no file has the runtime with the others."""
     for (role, name), (path, value) in patched.items():
         pod_set = PodSetTemplate(role, ("job", role), _annotated({name: value}), 1)

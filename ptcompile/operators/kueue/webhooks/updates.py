@@ -7,9 +7,9 @@ pkg/util/pod too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ptcompile.diagnostics import Path, Problem, deduplicate
+from ptcompile.diagnostics import Path, Problem, Problems, deduplicate
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.requests import Update
@@ -91,7 +91,7 @@ def _is_ray_checked(update: Update) -> bool:
     return is_queued or (was_queued and update.versions.kueue >= (0, 19))
 
 
-def _job_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
+def _job_problems(update: Update, kind: QueuedKind) -> Problems:
     key = kind_of(update.new)
     request = KindContext(update.versions)
     yield from _check_change(update, kind)
@@ -112,7 +112,7 @@ def _min_parallelism(job: Json) -> str | None:
     return annotations_of(job).get(MIN_PARALLELISM)
 
 
-def _check_change(update: Update, kind: QueuedKind) -> Iterator[Problem]:
+def _check_change(update: Update, kind: QueuedKind) -> Problems:
     """Yield what every kind of job rejects of a change of its labels and annotations."""
     old = update.old
     new = update.new
@@ -131,7 +131,7 @@ def _check_change(update: Update, kind: QueuedKind) -> Iterator[Problem]:
     yield from _check_gates_change(old, new, update.versions)
 
 
-def _check_prebuilt_change(old: Json, new: Json, kind: QueuedKind, *, suspended: bool) -> Iterator[Problem]:
+def _check_prebuilt_change(old: Json, new: Json, kind: QueuedKind, *, suspended: bool) -> Problems:
     if suspended or is_elastic(old):
         yield from check_prebuilt(new, kind)
         return
@@ -140,7 +140,7 @@ def _check_prebuilt_change(old: Json, new: Json, kind: QueuedKind, *, suspended:
         yield immutable(path, "suspend the job in the same apply", name)
 
 
-def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool) -> Iterator[Problem]:
+def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool) -> Problems:
     """Check a change of the priority class: since 0.15 it may be replaced, and added while the job waits."""
     path = (*_LABELS, PRIORITY)
     before, after = (labels_of(manifest).get(PRIORITY, "") for manifest in (old, new))
@@ -156,7 +156,7 @@ def _check_priority(old: Json, new: Json, versions: Versions, *, suspended: bool
         yield rejection(path, why, "suspend the job in the same apply", name="webhook-refusal")
 
 
-def _check_gates_change(old: Json, new: Json, versions: Versions) -> Iterator[Problem]:
+def _check_gates_change(old: Json, new: Json, versions: Versions) -> Problems:
     """Check that gates are only removed, and those that remain."""
     problems = FieldErrors()
     if has_gates(versions):
@@ -165,7 +165,7 @@ def _check_gates_change(old: Json, new: Json, versions: Versions) -> Iterator[Pr
     yield from check_gates(new, versions)
 
 
-def _check_job_change(old: Json, new: Json) -> Iterator[Problem]:
+def _check_job_change(old: Json, new: Json) -> Problems:
     """Yield what is rejected of a change of a Job that runs."""
     kind = KINDS["batch/v1", "Job"]
     was_suspended = is_suspended(old, kind)
@@ -179,7 +179,7 @@ def _check_job_change(old: Json, new: Json) -> Iterator[Problem]:
         yield rejection((*_ANNOTATIONS, EQUAL_COMPLETIONS), why, "suspend the job first", name="webhook-refusal")
 
 
-def _serving_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
+def _serving_problems(update: Update, kind: QueuedKind) -> Problems:
     """Yield the rejections of a change of an object that serves: its queue is fixed once a pod is ready."""
     old = update.old
     new = update.new
@@ -195,7 +195,7 @@ def _serving_problems(update: Update, kind: QueuedKind) -> Iterator[Problem]:
     yield from check_serving_update(update)
 
 
-def check_serving_update(update: Update) -> Iterator[Problem]:
+def check_serving_update(update: Update) -> Problems:
     """Yield the rejections of a change of size or pods, while the object is in a queue."""
     kind = kind_of(update.new)[1]
     if not queue_of(nested_map(update.new, "metadata")) or kind == "Deployment":
@@ -208,7 +208,7 @@ def check_serving_update(update: Update) -> Iterator[Problem]:
         yield from _check_replicas(update.old, update.new)
 
 
-def _check_shape(update: Update, template: Path) -> Iterator[Problem]:
+def _check_shape(update: Update, template: Path) -> Problems:
     keys = tuple(str(key) for key in template)
     indexes = _container_indexes(nested_map(update.new, *keys, "spec"))
     reported: set[Path] = set()
@@ -250,7 +250,7 @@ def _written(inner: tuple[str, ...], indexes: Mapping[tuple[str, ...], int]) -> 
     return (inner[0], index, *(_REQUESTS if inner[2:3] == ("resources",) else inner[2:3]))
 
 
-def _check_group_size(update: Update) -> Iterator[Problem]:
+def _check_group_size(update: Update) -> Problems:
     old, new = (nested_map(manifest, "spec", "leaderWorkerTemplate") for manifest in (update.old, update.new))
     if as_int(old.get("size"), 1) != as_int(new.get("size"), 1):
         yield immutable(_SIZE, "keep it, or create a new LeaderWorkerSet; replicas may change")
@@ -259,7 +259,7 @@ def _check_group_size(update: Update) -> Iterator[Problem]:
         yield immutable(path, "create a new LeaderWorkerSet to add or remove a leader")
 
 
-def _check_replicas(old: Json, new: Json) -> Iterator[Problem]:
+def _check_replicas(old: Json, new: Json) -> Problems:
     """Check that a StatefulSet is scaled only to and from 0, and back only when all its pods are gone."""
     path = ("spec", "replicas")
     before, after = (as_int(nested_map(manifest, "spec").get("replicas"), 1) for manifest in (old, new))
