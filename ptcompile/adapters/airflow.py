@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from airflow.providers.cncf.kubernetes.hooks.kubernetes import AsyncKubernetesHook, KubernetesHook
@@ -16,8 +16,9 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 import ptcompile
 from ptcompile.adapters import cluster
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
-Event = dict[str, Any]
+Event = JsonDict
 """Payload of the trigger's final event: `ptcompile.Status.to_dict()`."""
 
 
@@ -36,9 +37,9 @@ class PtcompileOperator(BaseOperator):
     def __init__(
         self,
         *,
-        spec: str | Mapping[str, Any],
+        spec: str | Json,
         target: str | None = None,
-        cluster: str | Mapping[str, Any] | None = None,
+        cluster: str | Json | None = None,
         namespace: str = "default",
         run_name: str | None = None,
         kubernetes_conn_id: str = "kubernetes_default",
@@ -84,7 +85,7 @@ class PtcompileOperator(BaseOperator):
         return KubernetesHook(conn_id=self.kubernetes_conn_id).api_client
 
     @property
-    def _trigger_options(self) -> dict[str, Any]:
+    def _trigger_options(self) -> JsonDict:
         return {"kubernetes_conn_id": self.kubernetes_conn_id, "poll_interval": self.poll_interval}
 
     def _compile(self, context: Any) -> ptcompile.Result:
@@ -124,7 +125,7 @@ class PtcompileTrigger(BaseTrigger):
         self.kubernetes_conn_id = kubernetes_conn_id
         self.poll_interval = poll_interval
 
-    def serialize(self) -> tuple[str, dict[str, Any]]:
+    def serialize(self) -> tuple[str, JsonDict]:
         """Return the arguments as plain data for Airflow's database."""
         options = {"kubernetes_conn_id": self.kubernetes_conn_id, "poll_interval": self.poll_interval}
         return f"{type(self).__module__}.{type(self).__qualname__}", {**self.job, **options}
@@ -139,7 +140,7 @@ class PtcompileTrigger(BaseTrigger):
         yield TriggerEvent({**status.to_dict(), **self.job})
 
 
-async def _live(api: Any, job: ptcompile.Reference) -> Mapping[str, Any] | None:
+async def _live(api: Any, job: ptcompile.Reference) -> Json | None:
     from kubernetes_asyncio.client import CoreV1Api, CustomObjectsApi
     from kubernetes_asyncio.client.exceptions import ApiException
 
@@ -148,7 +149,7 @@ async def _live(api: Any, job: ptcompile.Reference) -> Mapping[str, Any] | None:
         if not group:
             pod = await CoreV1Api(api).read_namespaced_pod(job.name, job.namespace)
             return {"apiVersion": "v1", "kind": "Pod", **api.sanitize_for_serialization(pod)}
-        live: Mapping[str, Any] = await CustomObjectsApi(api).get_namespaced_custom_object(
+        live: Json = await CustomObjectsApi(api).get_namespaced_custom_object(
             group, version, job.namespace, job.plural, job.name
         )
     except ApiException as error:

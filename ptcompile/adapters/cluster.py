@@ -8,19 +8,18 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from ptcompile.kinds.status import Status
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, nested_map
 from ptcompile.operators.handles import Handle, Reference, RolePods, handles
 from ptcompile.operators.table import BY_TARGET, KINDS, status_of
 
 if TYPE_CHECKING:
     from ptcompile.api.compile import Result
 
-Json = dict[str, Any]
 
 _MERGE = "application/merge-patch+json"
 
@@ -35,7 +34,7 @@ class Replica(NamedTuple):
     """Node rank, or None for a pod of an auxiliary role."""
     container: str
     """Name of the container whose log is the pod's log."""
-    pod: Json
+    pod: JsonDict
 
 
 def label(name: str) -> str:
@@ -60,18 +59,18 @@ def target_of(job: Reference) -> str:
     return KINDS[job.api_version, job.kind][0].target_name
 
 
-def handle_of(live: Mapping[str, Any]) -> Handle:
+def handle_of(live: Json) -> Handle:
     """Return the handle of a live job. It does not cover the other objects, which the job owns (see `submit`)."""
     return next(iter(handles([live])))
 
 
-def submit(api: Any, result: Result, namespace: str) -> Json:
+def submit(api: Any, result: Result, namespace: str) -> JsonDict:
     """Create the objects of one compiled job in order, and return the live job.
 
     The job then owns the other objects, so deleting it deletes them. `namespace` is for objects without one. If the
     server rejects a step, the objects created so far are deleted. Raises `CompileError` for a result with errors.
     """
-    created: list[tuple[Reference, Json]] = []
+    created: list[tuple[Reference, JsonDict]] = []
     try:
         for manifest, obj in zip(result.unwrap(), result.handle.objects, strict=True):
             reference = obj if obj.namespace else obj._replace(namespace=namespace)
@@ -86,7 +85,7 @@ def submit(api: Any, result: Result, namespace: str) -> Json:
     return job
 
 
-def find(api: Any, obj: Reference) -> Json | None:
+def find(api: Any, obj: Reference) -> JsonDict | None:
     """Return a live object, or None if it does not exist."""
     try:
         return _parse_json(_request(api, "GET", _path(obj)))
@@ -96,7 +95,7 @@ def find(api: Any, obj: Reference) -> Json | None:
         raise
 
 
-def state(live: Mapping[str, Any] | None) -> Status:
+def state(live: Json | None) -> Status:
     """Return the state of a job. A job that is gone before its end has failed."""
     return Status("failed", "Deleted", "the job was deleted before its end") if live is None else status_of(live)
 
@@ -108,11 +107,11 @@ def wait(api: Any, job: Reference, poll_interval: float = 10.0) -> Status:
     return status
 
 
-def find_all(api: Any, kind: Reference, selector: str) -> list[Json]:
+def find_all(api: Any, kind: Reference, selector: str) -> list[JsonDict]:
     """Return the live objects of a kind with these labels in every namespace, or [] if the server lacks the kind."""
     path = _path(kind._replace(namespaced=False), name=False)
     try:
-        items: list[Json] = _parse_json(_request(api, "GET", path, {"labelSelector": selector}))["items"]
+        items: list[JsonDict] = _parse_json(_request(api, "GET", path, {"labelSelector": selector}))["items"]
     except Exception as error:
         if _is_gone(error):
             return []
@@ -136,14 +135,14 @@ def _is_gone(error: Exception) -> bool:
     return getattr(error, "status", None) == 404
 
 
-def replicas(api: Any, live: Json) -> tuple[Replica, ...]:
+def replicas(api: Any, live: JsonDict) -> tuple[Replica, ...]:
     """Return the pods of a job by role and rank; of a recreated pod, only the newest."""
     handle = handle_of(live)
     out: list[Replica] = []
     for role in handle.roles:
         query = {"labelSelector": role.selector} if role.selector else {"fieldSelector": handle.field_selector}
         path = f"/api/v1/namespaces/{quote(nested_map(live, 'metadata')['namespace'])}/pods"
-        newest: dict[int, Json] = {}
+        newest: dict[int, JsonDict] = {}
         for pod in sorted(_parse_json(_request(api, "GET", path, query))["items"], key=_creation_time):
             newest[_index_of(pod, role)] = pod
         out += (_replica(role, index, newest[index]) for index in sorted(newest))
@@ -153,7 +152,7 @@ def replicas(api: Any, live: Json) -> tuple[Replica, ...]:
 def log(api: Any, replica: Replica, *, follow: bool = False, since_seconds: int | None = None) -> Iterator[str]:
     """Yield the lines of a pod's log without line ends. Bytes that are not UTF-8 are replaced."""
     metadata = nested_map(replica.pod, "metadata")
-    query: dict[str, Any] = {"container": replica.container}
+    query: JsonDict = {"container": replica.container}
     query |= {"follow": "true"} if follow else {}
     query |= {"sinceSeconds": since_seconds} if since_seconds is not None else {}
     path = f"/api/v1/namespaces/{quote(metadata['namespace'])}/pods/{quote(metadata['name'])}/log"
@@ -165,21 +164,21 @@ def log(api: Any, replica: Replica, *, follow: bool = False, since_seconds: int 
         yield buffer.decode("utf-8", errors="replace")
 
 
-def _replica(role: RolePods, index: int, pod: Json) -> Replica:
+def _replica(role: RolePods, index: int, pod: JsonDict) -> Replica:
     rank = role.first_rank + index if role.first_rank is not None else None
     return Replica(role.name, index, rank, role.container, pod)
 
 
-def _index_of(pod: Json, role: RolePods) -> int:
+def _index_of(pod: JsonDict, role: RolePods) -> int:
     pod_label = as_string(nested_map(pod, "metadata", "labels").get(role.index_label or ""))
     return int(pod_label) if pod_label.isdecimal() else 0
 
 
-def _creation_time(pod: Json) -> str:
+def _creation_time(pod: JsonDict) -> str:
     return as_string(nested_map(pod, "metadata").get("creationTimestamp"))
 
 
-def _owner(job: Json) -> Json:
+def _owner(job: JsonDict) -> JsonDict:
     metadata = job["metadata"]
     return {
         "apiVersion": job["apiVersion"],
@@ -201,7 +200,7 @@ def _request(
     api: Any,
     method: str,
     path: str,
-    query: Mapping[str, Any] | None = None,
+    query: Json | None = None,
     body: Any = None,
     content: str = "application/json",
 ) -> Any:
@@ -222,6 +221,6 @@ def _request(
     return reply.response
 
 
-def _parse_json(response: Any) -> Json:
-    data: Json = json.loads(response.data)
+def _parse_json(response: Any) -> JsonDict:
+    data: JsonDict = json.loads(response.data)
     return data

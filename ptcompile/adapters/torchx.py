@@ -6,7 +6,7 @@ A dry run compiles without contacting a cluster. Scheduling, describing, canceli
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -18,6 +18,7 @@ import ptcompile
 from ptcompile._internal import files as disk
 from ptcompile.adapters import cluster
 from ptcompile.adapters.torchx_spec import spec_of
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.targets import TARGETS
 
 _STATES = {
@@ -45,7 +46,7 @@ class SubmitRequest(NamedTuple):
     namespace: str
 
 
-class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
+class PtcompileScheduler(Scheduler[Json]):
     """Every target of ptcompile as one scheduler. An app's id is `NAMESPACE:TARGET:NAME`."""
 
     def __init__(self, session_name: str, client: Any = None) -> None:
@@ -73,7 +74,7 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
         opts.add("queue", type_=str, default=None, help="queue that admits the job")
         return opts
 
-    def _submit_dryrun(self, app: AppDef, cfg: Mapping[str, Any]) -> AppDryRunInfo[SubmitRequest]:
+    def _submit_dryrun(self, app: AppDef, cfg: Json) -> AppDryRunInfo[SubmitRequest]:
         namespace = str(cfg.get("namespace") or "default")
         spec = spec_of(app, make_unique(cluster.label(app.name)).lower())
         spec["metadata"] |= {
@@ -111,7 +112,7 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
             ],
         )
 
-    def list(self, cfg: Mapping[str, Any] | None = None) -> list[ListAppResponse]:
+    def list(self, cfg: Json | None = None) -> list[ListAppResponse]:
         """Return this scheduler's jobs in every namespace, of every kind that the cluster has.
 
         TorchX 0.8 passes the options of the command line, of which none limits the list.
@@ -172,7 +173,7 @@ def _reference(app_id: str) -> ptcompile.Reference:
     return cluster.reference(target, namespace, name)
 
 
-def _state(live: Mapping[str, Any]) -> AppState:
+def _state(live: Json) -> AppState:
     if live["kind"] == "Job" and live.get("status", {}).get("state", {}).get("phase") == "Aborted":
         return AppState.CANCELLED  # Volcano, stopped by a command
     return _STATES[ptcompile.status(live).state]

@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from string import Template
 from typing import Any
 
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.torchrun import conf_of
-
-Json = dict[str, Any]
 
 _ELASTIC_FIELDS = {
     "nproc-per-node": "nprocPerNode",
@@ -31,7 +30,7 @@ _RENDEZVOUS_HOST = re.compile(r"\$?\$\{\$\{rank0_env\}[^}]*\}")
 """torchrun's endpoint host in TorchX, such as `$${${rank0_env}:=localhost}`; the target sets its own."""
 
 
-def spec_of(app: Any, name: str) -> Json:
+def spec_of(app: Any, name: str) -> JsonDict:
     """Return the spec of an AppDef under the name of this run.
 
     Raises ValueError for an AppDef that one training job cannot express: several roles, or the id of a replica.
@@ -41,7 +40,7 @@ def spec_of(app: Any, name: str) -> Json:
     role = app.roles[0]
     command = [_substitute(_RENDEZVOUS_HOST.sub("localhost", arg), name) for arg in (role.entrypoint, *role.args)]
     launch = container_invocation(command, [], {})
-    fields: Json = {"image": role.image, **({"nodes": role.num_replicas} if role.num_replicas > 1 else {})}
+    fields: JsonDict = {"image": role.image, **({"nodes": role.num_replicas} if role.num_replicas > 1 else {})}
     env = {key: _substitute(value, name) for key, value in role.env.items()}
     if launch.launcher == "torchrun" and launch.entry:
         fields |= {**_entry_fields(launch), "elastic": _elastic_fields(launch, role)}
@@ -65,15 +64,15 @@ def _substitute(text: str, name: str) -> str:
     return Template(text).safe_substitute(app_id=name, img_root="", base_img_root="")
 
 
-def _entry_fields(launch: Invocation) -> Json:
+def _entry_fields(launch: Invocation) -> JsonDict:
     entry, *args = launch.entry
     return {"module" if launch.options.get("module") else "script": entry, **({"args": args} if args else {})}
 
 
-def _elastic_fields(launch: Invocation, role: Any) -> Json:
+def _elastic_fields(launch: Invocation, role: Any) -> JsonDict:
     """Return the spec fields for torchrun's options."""
     options = launch.options
-    elastic: Json = {"nprocPerNode": 1}  # torchrun's default; a spec's is one per accelerator
+    elastic: JsonDict = {"nprocPerNode": 1}  # torchrun's default; a spec's is one per accelerator
     elastic |= {field: _int_or_text(options[option]) for option, field in _ELASTIC_FIELDS.items() if option in options}
     min_nodes = role.min_replicas or role.num_replicas
     if min_nodes < role.num_replicas:
@@ -95,7 +94,7 @@ def _option_variables(launch: Invocation) -> dict[str, str]:
     return {f"PET_{option.upper().replace('-', '_')}": value for option, value in options.items()}
 
 
-def _run_policy(role: Any) -> Json:
+def _run_policy(role: Any) -> JsonDict:
     """Return the run policy: TorchX's APPLICATION and HOT_SPARE restart all replicas, its REPLICA only the failed
     one.
     """
@@ -109,24 +108,24 @@ def _int_or_text(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def _resource_fields(resource: Any) -> Json:
+def _resource_fields(resource: Any) -> JsonDict:
     """Return the resources. TorchX's memMB is in units of 1,000,000 bytes (its Kubernetes scheduler); -1 and 0 mean
     unset.
     """
-    quantities: Json = {"cpu": resource.cpu, "memory": resource.memMB, "gpu": resource.gpu, **resource.devices}
+    quantities: JsonDict = {"cpu": resource.cpu, "memory": resource.memMB, "gpu": resource.gpu, **resource.devices}
     requested = {name: quantity for name, quantity in quantities.items() if quantity and quantity > 0}
     resources = {**requested, **({"memory": f"{requested['memory']}M"} if "memory" in requested else {})}
     return {"resources": resources} if resources else {}
 
 
-def _volume_fields(mounts: Sequence[Any]) -> Json:
+def _volume_fields(mounts: Sequence[Any]) -> JsonDict:
     """Return bind mounts as hostPath volumes, volume mounts as claims, and devices as hostPath devices."""
-    volumes: list[Json] = []
-    volume_mounts: list[Json] = []
+    volumes: list[JsonDict] = []
+    volume_mounts: list[JsonDict] = []
     for index, mount in enumerate(mounts):
         name = f"mount-{index}"
         if hasattr(mount, "src"):
-            source: Json = {"persistentVolumeClaim": {"claimName": mount.src}}
+            source: JsonDict = {"persistentVolumeClaim": {"claimName": mount.src}}
         else:
             source = {"hostPath": {"path": mount.src_path}}
         volumes.append({"name": name, **source})

@@ -22,6 +22,7 @@ from ptcompile.diagnostics import (
 from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
 from ptcompile.kubernetes.index import Objects, with_existing
 from ptcompile.kubernetes.unstructured import (
+    JsonDict,
     as_mappings,
     as_string,
     kind_of,
@@ -77,7 +78,7 @@ class Admission(NamedTuple):
         head = _BY_QUOTA_ALONE if self.by_quota_alone and self.jobs else ""
         return head + join_escaped(line for job in self.jobs for line in job.lines())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form (schemas/admission.schema.json); a job has its name as key, or kind, namespace and name
         if several jobs share the name.
         """

@@ -7,9 +7,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.differ.normal import hidden
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import JsonDict, kind_of
 from ptcompile.operators.table import JOB_KINDS
 from ptcompile.source import documents as source, streams
 from ptcompile.source.emitter import emit_all
@@ -102,7 +102,7 @@ def _diff_lines(texts: tuple[str, str], names: tuple[str, str]) -> Iterator[str]
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 
-def _read_objects(text: str) -> list[dict[str, Any]] | None:
+def _read_objects(text: str) -> list[JsonDict] | None:
     """Return the objects of a file, including the items of Lists, or None if it cannot be read."""
     parsed = source.read(text)
     if parsed.problems:

@@ -10,6 +10,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import Inputs
 from ptcompile.diagnostics import Diagnostic, Path, has_error
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source import emitter, streams
 
 TYPE_CHECKING = False
@@ -42,7 +43,7 @@ class Result(NamedTuple):
     A document with an error yields no manifests; the other documents of its stream do.
     """
 
-    manifests: tuple[dict[str, Any], ...]
+    manifests: tuple[JsonDict, ...]
     diagnostics: tuple[Diagnostic, ...]
     meant: tuple[Diagnostic, ...] = ()
     """Findings of rules that comments in the file or `ignore` suppress; `diagnostics` does not contain them."""
@@ -73,7 +74,7 @@ class Result(NamedTuple):
             raise CompileError(self.diagnostics)
         raise ValueError(f"handle: the result has {len(job_handles)} jobs; `handles` has one for each")
 
-    def unwrap(self) -> tuple[dict[str, Any], ...]:
+    def unwrap(self) -> tuple[JsonDict, ...]:
         """Return the manifests. Raises `CompileError` if there is an error."""
         if not self.ok:
             raise CompileError(self.diagnostics)
@@ -143,7 +144,7 @@ def compile_inputs(inputs: Inputs, target: str | None = None, selected: Selectio
 class _CompiledDocument(NamedTuple):
     """The compilation of one document, with the findings of the rules."""
 
-    manifests: tuple[dict[str, Any], ...]
+    manifests: tuple[JsonDict, ...]
     advice: Sequence[Diagnostic] = ()
     ignored: Sequence[Diagnostic] = ()
 

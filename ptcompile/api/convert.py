@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile as compiling
@@ -39,7 +39,7 @@ from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
 from ptcompile.operators.table import kinds_with
 from ptcompile.simulator.equivalence import matching_pods
 from ptcompile.simulator.job import SimulatedJob
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.spec.cluster_profile import ClusterProfile
 
-    Json = dict[str, Any]
 
 _MAX_ROUNDS = 8
 _JOBS = kinds_with(Kind.read)
@@ -114,7 +113,7 @@ def convert_inputs(inputs: Inputs, target: str, *, lossy: bool = False) -> Resul
     request = _Request(target, inputs, Objects(imported.kept), lossy, others)
     objects = list(_used_objects(imported, request))
     diagnostics: list[Diagnostic] = []
-    manifests: list[Json] = []
+    manifests: list[JsonDict] = []
     for imported_spec in imported.found:
         converted, objects, findings = _convert_one(imported_spec, objects, request)
         manifests += converted
@@ -137,7 +136,7 @@ def _with_own_profile(inputs: Inputs) -> Inputs:
     return inputs.with_profile(read_profile(data))
 
 
-def _new_findings(output: list[Json], imported: Imported, request: _Request) -> Iterator[Diagnostic]:
+def _new_findings(output: list[JsonDict], imported: Imported, request: _Request) -> Iterator[Diagnostic]:
     """Yield the findings of lint in the output that the source does not have: an error, or with `lossy` a warning.
 
     A job is compared with itself in the source, since another job may have the same finding.
@@ -174,7 +173,7 @@ def _name_in(finding: Diagnostic) -> str:
     return (finding.resource or "").partition("/")[2]
 
 
-def _used_objects(imported: Imported, request: _Request) -> Iterator[Json]:
+def _used_objects(imported: Imported, request: _Request) -> Iterator[JsonDict]:
     """Yield the kept objects without the runtimes of jobs that are converted to another operator."""
     runtimes: set[int] = set()
     for spec in imported.found if imported.kept else ():
@@ -192,14 +191,14 @@ class _Request(NamedTuple):
     inputs: Inputs
     kept: Objects
     lossy: bool
-    beside: tuple[Mapping[str, Any], ...]
+    beside: tuple[Json, ...]
 
     @property
     def filename(self) -> str | None:
         """The name of the manifests' file in findings."""
         return self.inputs.filename
 
-    def compile(self, spec: Json, target: str | None = None) -> Result:
+    def compile(self, spec: JsonDict, target: str | None = None) -> Result:
         """Return what a spec compiles to, without the findings of rules."""
         inputs = self.inputs
         return compiling.compile(
@@ -212,8 +211,8 @@ class _Request(NamedTuple):
 
 
 def _convert_one(
-    imported: ImportedSpec, objects: list[Json], request: _Request
-) -> tuple[list[Json], list[Json], list[Diagnostic]]:
+    imported: ImportedSpec, objects: list[JsonDict], request: _Request
+) -> tuple[list[JsonDict], list[JsonDict], list[Diagnostic]]:
     """Return the manifests of one job for the target, or none if an error remains; the stream's other objects, and the
     findings.
 
@@ -243,8 +242,8 @@ def _convert_one(
 
 
 def _rewrite_references(
-    manifests: list[Json], objects: list[Json], old_job: SimulatedJob, new_job: SimulatedJob, request: _Request
-) -> tuple[list[Json], list[Json], list[Problem]]:
+    manifests: list[JsonDict], objects: list[JsonDict], old_job: SimulatedJob, new_job: SimulatedJob, request: _Request
+) -> tuple[list[JsonDict], list[JsonDict], list[Problem]]:
     """Return the converted manifests and the other objects with references to the new pods, and the findings."""
     pairs = [PodPair(old.view, new.view) for old, new in matching_pods(old_job, new_job)]
     manifests, problems = without_old_metadata(manifests, old_job, new_job)
@@ -260,7 +259,7 @@ def _rewrite_references(
 
 
 def _convert_spec(
-    spec: Json, imported: ImportedSpec, request: _Request, before: Result, old_world: World
+    spec: JsonDict, imported: ImportedSpec, request: _Request, before: Result, old_world: World
 ) -> tuple[Result, World, list[Diagnostic]]:
     """Return the spec's manifests for the target with their world, and all findings of the conversion."""
     filename = request.filename
@@ -298,7 +297,7 @@ def _convert_spec(
 
 
 def _with_new_names(
-    spec: Json, result: Result, old_world: World, request: _Request
+    spec: JsonDict, result: Result, old_world: World, request: _Request
 ) -> tuple[Result, World, list[Problem]]:
     """Return the spec's compilation with the new pods' host names and rank variables where the manifest names those of
     the old ones, its world, and a note for each.
@@ -343,7 +342,7 @@ def _in_other_file(problem: Problem) -> Problem:
     return problem._replace(text=text, help="change it when the job moves", severity="warning")
 
 
-def _compile_reduced(spec: Json, request: _Request) -> tuple[Json, Result, tuple[Diagnostic, ...]]:
+def _compile_reduced(spec: JsonDict, request: _Request) -> tuple[JsonDict, Result, tuple[Diagnostic, ...]]:
     """Return the spec without the fields that the target cannot express, its compilation, and the findings for them.
 
     Only `lossy` drops fields that the job trains with.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
@@ -13,7 +13,7 @@ from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
 from ptcompile.differ.pairing import same_objects
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_map
 from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
 
@@ -177,7 +177,7 @@ def _apply(before: DiffSide, after: DiffSide, items: Sequence[Item], second: Inp
     admit = _admission(after, second, how.definitions)
     by_id = {id(item.manifest): item for item in items}
     verdicts: dict[int, Apply] = {}
-    stored: dict[int, Mapping[str, Any]] = {}
+    stored: dict[int, Json] = {}
     diagnostics: list[Diagnostic] = []
     for old, new in same_objects(before.manifests, after.manifests, how.namespace):
         outcome = apply_outcome(old, new, after.versions, how.mode, how.definitions)
@@ -204,7 +204,7 @@ def _to_diagnostic(problem: Problem, item: Item) -> Diagnostic:
     return streams.to_diagnostic(problem, None, item.file.name, (), item.manifest)
 
 
-def _namespace_notes(old: Mapping[str, Any], new: Mapping[str, Any], namespace: str | None) -> Problems:
+def _namespace_notes(old: Json, new: Json, namespace: str | None) -> Problems:
     """Yield a note about an object that is paired with one in another namespace than kubectl's default."""
     existing = namespace_of(old)
     if namespace is None and "namespace" not in nested_map(new, "metadata") and existing != "default":
@@ -221,7 +221,7 @@ _DECIDING_KINDS = frozenset({"LimitRange", "ResourceQuota", "ValidatingAdmission
 
 def _admission(
     after: DiffSide, second: Inputs, definitions: Definitions | None
-) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Problem]]:
+) -> Callable[[Json, Json], Iterable[Problem]]:
     """Return a function for what admission plugins reject of an update, by the second side and its profile."""
     existing = second.profile.spec.objects
     kinds = {str(manifest.get("kind")) for manifest in (*after.manifests, *existing)}

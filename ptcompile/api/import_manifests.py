@@ -11,7 +11,7 @@ from ptcompile.apiserver import validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, has_error, problem_at
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import as_int, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, kind_of, nested_map, object_name
 from ptcompile.operators import table as operators
 from ptcompile.source import emitter
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-Json = dict[str, Any]
-
 _IMPORTABLE = operators.kinds_with(Kind.read)
 """The kinds that can be imported, by apiVersion and kind."""
 
@@ -38,7 +36,7 @@ _UNSUPPORTED_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JA
 class ImportedSpec(NamedTuple):
     """One imported spec, and its differences from the original object."""
 
-    document: Json
+    document: JsonDict
     """The TrainingJob as plain data."""
     target: str
     origin: str
@@ -49,7 +47,7 @@ class ImportedSpec(NamedTuple):
     """Why the spec has lines that the manifest did not require, by path."""
     differences: tuple[str, ...] = ()
     """The remaining differences, as sentences."""
-    portable: Json | None = None
+    portable: JsonDict | None = None
     """The same job for other operators, if this spec leaves its pods to a runtime."""
     span: Span | None = None
     """Position of the object's spec in the text."""
@@ -75,13 +73,13 @@ class Imported(NamedTuple):
 
     found: tuple[ImportedSpec, ...]
     diagnostics: tuple[Diagnostic, ...]
-    profile: Json | None = None
+    profile: JsonDict | None = None
     """The ClusterProfile used for the proof, or None for the built-in one."""
-    kept: tuple[Json, ...] = ()
+    kept: tuple[JsonDict, ...] = ()
     """Objects that no spec emits; apply them unchanged."""
 
     @property
-    def specs(self) -> tuple[Json, ...]:
+    def specs(self) -> tuple[JsonDict, ...]:
         """The specs as plain data."""
         return tuple([imported.document for imported in self.found])
 
@@ -100,11 +98,11 @@ class Imported(NamedTuple):
         """Return the specs as one YAML stream, with comments."""
         return "---\n".join(imported.yaml() for imported in self.found)
 
-    def with_documents(self, documents: Iterator[Json]) -> Imported:
+    def with_documents(self, documents: Iterator[JsonDict]) -> Imported:
         """Return a copy with other specs, taken from `documents` in order."""
         return self._replace(found=tuple([imported._replace(document=next(documents)) for imported in self.found]))
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         specs = [
             {
@@ -194,7 +192,7 @@ def _import_all(
     jobs = [item for item in objects if kind_of(item.manifest) in _IMPORTABLE]
     auxiliary = [item for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
     stream = Objects(item.manifest for item in objects)
-    accepted: list[Json] = []
+    accepted: list[JsonDict] = []
     for item in auxiliary if jobs else ():
         rejections = _rejections(item.manifest, stream, profile, inputs.definitions)
         diagnostics += [_to_diagnostic(problem, item) for problem in rejections]
@@ -229,7 +227,7 @@ def _with_remarks(spec: ImportedSpec, item: Item) -> ImportedSpec:
 
 
 def _import_one(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     related: Objects,
     decoded: Objects,
     profile: ClusterProfile,
@@ -292,14 +290,16 @@ def _prove_with_plugins(
 
 
 def _rejections(
-    manifest: Mapping[str, Any], related: Objects, profile: ClusterProfile, definitions: Definitions | None
+    manifest: Json, related: Objects, profile: ClusterProfile, definitions: Definitions | None
 ) -> list[Problem]:
     """Return the errors for which the API server rejects an object, which therefore cannot exist in a cluster."""
     problems = validate(manifest, versions=profile.versions(), others=related, definitions=definitions)
     return [problem for problem in problems if problem.severity == "error" and problem.stage == "apply"]
 
 
-def _kept_objects(objects: Sequence[Item], imported: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
+def _kept_objects(
+    objects: Sequence[Item], imported: list[ImportedSpec], profile: ClusterProfile
+) -> tuple[JsonDict, ...]:
     """Return the auxiliary objects that no spec emits."""
     auxiliary = [dict(item.manifest) for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
     emitted = {
@@ -319,7 +319,7 @@ def _spec_problem(name: str, message: str, severity: Any = "error") -> Problem:
     return problem_at(name, ("spec",), message, help, severity, "style", "ptcompile")
 
 
-def _unsupported_kind(manifest: Mapping[str, Any]) -> Problem:
+def _unsupported_kind(manifest: Json) -> Problem:
     kind = kind_of(manifest)[1]
     message = f"{kind}: no target writes this kind"
     help = "keep the manifest as it is"
@@ -332,7 +332,7 @@ def _unsupported_kind(manifest: Mapping[str, Any]) -> Problem:
     return Problem("not-importable", ("kind",), message, help, authority="ptcompile")
 
 
-def _no_job(manifest: Mapping[str, Any]) -> Problem:
+def _no_job(manifest: Json) -> Problem:
     misplaced_key = next((key for key in manifest if key != "apiVersion" and key.endswith("apiVersion")), None)
     if misplaced_key is not None and "apiVersion" not in manifest:
         message = "no job: apiVersion is missing"

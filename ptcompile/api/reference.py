@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ptcompile._internal import schema_files
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.extending.plugins import Plugin, installed
 from ptcompile.kinds.model import Feature
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.table import FEATURES
 from ptcompile.operators.targets import TARGETS, target_named
 
@@ -16,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
 
-    Schema = dict[str, Any]
+    Schema = JsonDict
 
 
 _STARTER_HEAD = """\
@@ -83,7 +84,7 @@ def plugins() -> tuple[Plugin, ...]:
     return installed()
 
 
-def extensions(plugins: Iterable[str] = (), rules: Iterable[Mapping[str, Any]] = ()) -> Extensions:
+def extensions(plugins: Iterable[str] = (), rules: Iterable[Json] = ()) -> Extensions:
     """Load plugins and declared rules; the result is the argument `extensions` of `compile`, `lint` and others.
 
     `plugins` are names of installed packages, which are imported; `rules` are tables in the form of
@@ -197,7 +198,7 @@ class Targets(NamedTuple):
         lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
         return head + "\n" + "".join(f"{line.rstrip()}\n" for line in lines)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the same as data: titles by target, and the table by capability."""
         return {"targets": self.titles, "capabilities": {row.name: dict(row.cells) for row in self.capabilities}}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ptcompile.api import compile as compiling
 from ptcompile.api.simulate import DEFAULT, simulate
+from ptcompile.kubernetes.unstructured import Json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def rehearse(
-    source: str | bytes | Mapping[str, Any] | Spec,
+    source: str | bytes | Json | Spec,
     *,
     target: str | None = None,
     cluster: ProfileSource | ClusterProfile | None = None,

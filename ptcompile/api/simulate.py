@@ -9,6 +9,7 @@ from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.table import status_of
 from ptcompile.source import streams
 
@@ -81,7 +82,7 @@ def simulate_inputs(inputs: Inputs, target: str | None = None) -> World:
     return world._replace(diagnostics=inputs.limited(*world.diagnostics), nodes=nodes)
 
 
-def _object_problems(manifest: Mapping[str, Any]) -> list[Problem]:
+def _object_problems(manifest: Json) -> list[Problem]:
     """Return the problems of an object that is not a spec.
 
     An object with a kind and no apiVersion, or the reverse, has an error; other mappings are not objects.
@@ -133,7 +134,7 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
     return merge_worlds([World(diagnostics=tuple(map(spec.to_diagnostic, problems.values()))), *worlds])
 
 
-def status(live: Mapping[str, Any]) -> Status:
+def status(live: Json) -> Status:
     """Return the state of a job from its live object, as `kubectl get -o json` or a client's `to_dict` prints it.
 
     Contacts no cluster. `live` is a Pod, Job, PyTorchJob, Volcano Job, JobSet or TrainJob; its status is read as its

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import Inputs
 from ptcompile.diagnostics import Diagnostic, Path, Problem, has_error
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import get, kind_of, object_name
+from ptcompile.kubernetes.unstructured import Json, JsonDict, get, kind_of, object_name
 from ptcompile.source import streams
 from ptcompile.source.documents import read as read_text
 from ptcompile.source.emitter import emit
@@ -47,7 +47,7 @@ class Stored(NamedTuple):
         """Return the objects as YAML. A comment at each written value says who writes it."""
         return "---\n".join(_commented(item) for item in self.objects)
 
-    def to_list(self) -> list[dict[str, Any]]:
+    def to_list(self) -> list[JsonDict]:
         """Return the objects as JSON data: kind, name, the stored object, and the path, value and writer of each value
         that the file does not have.
         """
@@ -110,7 +110,7 @@ def stored_inputs(inputs: Inputs, target: str | None = None) -> Stored:
 
 
 def _unknown_kinds(
-    manifests: Sequence[Mapping[str, Any]], definitions: Definitions | None, filename: str | None
+    manifests: Sequence[Json], definitions: Definitions | None, filename: str | None
 ) -> Iterator[Diagnostic]:
     """Yield a note for each kind whose defaults are unknown."""
     from ptcompile.apiserver import is_supported
@@ -141,7 +141,7 @@ def _commented(item: StoredObject) -> str:
     return "\n".join(lines)
 
 
-def _to_dict(item: StoredObject) -> dict[str, Any]:
+def _to_dict(item: StoredObject) -> JsonDict:
     api_version, kind = kind_of(item.manifest)
     return {
         "apiVersion": api_version,

@@ -5,20 +5,19 @@ The tables are loaded when the first such kind is checked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.table import KINDS, OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
-
-    Schema = Mapping[str, Any]
+    Schema = Json
 
 
 CORE = "kubernetes/core.json"
@@ -98,7 +97,7 @@ class ServedKind(NamedTuple):
 @cache
 def other_kind(kind: tuple[str, str]) -> ServedKind | None:
     """Return the schema of one of the server's other kinds, or None if the server does not have the kind."""
-    entry: dict[str, Any] | None = load(_KIND_INDEX).get(kind[0], {}).get(kind[1])
+    entry: JsonDict | None = load(_KIND_INDEX).get(kind[0], {}).get(kind[1])
     if entry is None:
         return None
     file, _, definition = entry["schema"].partition("#/$defs/")

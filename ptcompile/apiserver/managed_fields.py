@@ -17,6 +17,7 @@ from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_mapping,
     as_mappings,
     as_string,
@@ -28,7 +29,7 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Fields = Mapping[str, Any]
+    Fields = Json
     """A tree of fields; None in place of one means that no manager has the field."""
 
 APPLIER = "kubectl"
@@ -63,7 +64,7 @@ def managers(live: Json) -> tuple[Manager, ...]:
     )
 
 
-def merge(live: Json, file: Json) -> dict[str, Any]:
+def merge(live: Json, file: Json) -> JsonDict:
     """Return the object that a server-side apply of `file` over `live` stores."""
     entries = managers(live)
     own = united([entry.fields for entry in entries if entry.is_own])
@@ -73,9 +74,9 @@ def merge(live: Json, file: Json) -> dict[str, Any]:
     return with_server_fields(live, overlay(kept, applied, united([own, others]) or keyed_fields(live)))
 
 
-def as_stored(file: Json) -> dict[str, Any]:
+def as_stored(file: Json) -> JsonDict:
     """Return a file without nulls, and a Secret's stringData as data: the server does not keep either."""
-    stored: dict[str, Any] = {**without_nulls(file)}
+    stored: JsonDict = {**without_nulls(file)}
     texts = string_map(stored.pop("stringData", None)) if kind_of(stored) == ("v1", "Secret") else {}
     if texts:
         encoded = {key: b64encode(text.encode()).decode() for key, text in texts.items()}
@@ -83,9 +84,9 @@ def as_stored(file: Json) -> dict[str, Any]:
     return stored
 
 
-def as_patched(file: Json) -> dict[str, Any]:
+def as_patched(file: Json) -> JsonDict:
     """Return a file without nulls, those in lists too: what a patch of `kubectl apply` leaves of it."""
-    patched: dict[str, Any] = _without_any_nulls(file)
+    patched: JsonDict = _without_any_nulls(file)
     return patched
 
 
@@ -95,7 +96,7 @@ def _without_any_nulls(value: Any) -> Any:
     return [_without_any_nulls(item) for item in value if item is not None] if isinstance(value, list) else value
 
 
-def fields_of(value: Any, fields: Fields) -> dict[str, Any]:
+def fields_of(value: Any, fields: Fields) -> JsonDict:
     """Return the tree of the fields that a file has; `fields` tell which lists are merged, and by which keys."""
     if isinstance(value, Mapping):
         parts = {f"f:{key}": fields_of(inner, as_mapping(fields.get(f"f:{key}"))) for key, inner in value.items()}
@@ -105,7 +106,7 @@ def fields_of(value: Any, fields: Fields) -> dict[str, Any]:
     return {}
 
 
-def null_fields(value: Any) -> dict[str, Any]:
+def null_fields(value: Any) -> JsonDict:
     """Return the tree of the fields that a file sets to null."""
     if not isinstance(value, Mapping):
         return {}
@@ -113,7 +114,7 @@ def null_fields(value: Any) -> dict[str, Any]:
     return {key: inner for key, (is_null, inner) in parts.items() if is_null or inner}
 
 
-def keyed_fields(value: Any, field: str = "") -> dict[str, Any]:
+def keyed_fields(value: Any, field: str = "") -> JsonDict:
     """Return the tree of a live object of a built-in kind, with the items of its lists by the keys that kubectl merges
     them by.
     """
@@ -129,7 +130,7 @@ def _has_items(fields: Fields) -> bool:
     return any(key.startswith(("k:", "v:")) for key in fields)
 
 
-def with_server_fields(live: Json, merged: Json) -> dict[str, Any]:
+def with_server_fields(live: Json, merged: Json) -> JsonDict:
     """Return the merged object with the metadata that only the server writes."""
     names = ("creationTimestamp", "generation", "managedFields", "namespace", "resourceVersion", "uid")
     metadata = nested_map(live, "metadata")
@@ -139,7 +140,7 @@ def with_server_fields(live: Json, merged: Json) -> dict[str, Any]:
 
 def united(trees: Sequence[Fields]) -> Fields:
     """Return the fields of several trees as one."""
-    result: dict[str, Any] = {}
+    result: JsonDict = {}
     for tree in trees:
         for key, inner in tree.items():
             result[key] = united([result.get(key, _NO_FIELDS), as_mapping(inner)])
@@ -206,7 +207,7 @@ def _item_key(item: Any, fields: Fields) -> str:
     """Return the key of a list's item among fields: by the names of keys that the fields use, or by its value."""
     if not isinstance(item, Mapping):
         return _key_of("v", item)
-    names: dict[str, Any] = next((json.loads(key[2:]) for key in fields if key.startswith("k:")), {})
+    names: JsonDict = next((json.loads(key[2:]) for key in fields if key.startswith("k:")), {})
     return _key_of("k", {name: item.get(name, _KEY_DEFAULTS.get(name)) for name in sorted(names)})
 
 

@@ -8,13 +8,13 @@ schema check are listed: those that are required and always written (Kubernetes 
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import without_nulls
+from ptcompile.kubernetes.unstructured import JsonDict, without_nulls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    FieldShapes = dict[str, Any]
+    FieldShapes = JsonDict
     """Shape of each field: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always
     written."""
 
@@ -47,7 +47,7 @@ def as_go_writes(value: Any, shape: Any) -> Any:
         return [v if v is not None else "" for v in value] if isinstance(value, list) and None in value else value
     if not isinstance(value, dict):
         return value
-    changed: dict[str, Any] | None = None
+    changed: JsonDict | None = None
     for key in value if len(value) < len(shape) else shape:
         old = value.get(key)
         inner = shape.get(key)

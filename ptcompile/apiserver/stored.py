@@ -20,7 +20,7 @@ from ptcompile.apiserver.defaulting.decoding import (
     with_defaults,
 )
 from ptcompile.apiserver.kinds import is_built_in
-from ptcompile.kubernetes.unstructured import Json, get, kind_of
+from ptcompile.kubernetes.unstructured import Json, JsonDict, get, kind_of
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import KINDS, OPERATORS, kind_named
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.diagnostics import Path
 
-    WritingStage = tuple[str, Callable[[dict[str, Any]], Json]]
+    WritingStage = tuple[str, Callable[[JsonDict], Json]]
     """A writer, and what it makes of an object. It may change the object in place."""
 
 API_SERVER = "kube-apiserver"
@@ -48,11 +48,11 @@ class WrittenValue(NamedTuple):
 class StoredObject(NamedTuple):
     """An object as the server would keep it."""
 
-    manifest: dict[str, Any]
+    manifest: JsonDict
     written: tuple[WrittenValue, ...]
 
 
-def as_created(manifest: Json) -> dict[str, Any]:
+def as_created(manifest: Json) -> JsonDict:
     """Return an object of a file as the API server creates it, without operators' webhooks.
 
     Accepts any data; never raises.
@@ -60,7 +60,7 @@ def as_created(manifest: Json) -> dict[str, Any]:
     return admitted(manifest, ClusterState())
 
 
-def as_updated(old: Json, merged: Json) -> dict[str, Any]:
+def as_updated(old: Json, merged: Json) -> JsonDict:
     """Return an object of a built-in kind after an update; `merged` is the old one with a file laid over it."""
     current = with_defaults(merged)
     if kind_of(merged) != ("v1", "Pod") or set_node_tolerations(copy_without_nulls(old), ClusterState()) != old:
@@ -79,11 +79,11 @@ def _creation_stages(kind: tuple[str, str], others: Sequence[Json]) -> Iterator[
         yield plugin, partial(_mutated, mutate=mutate, state=state)
 
 
-def _mutated(manifest: dict[str, Any], mutate: MutatingPlugin, state: ClusterState) -> dict[str, Any]:
+def _mutated(manifest: JsonDict, mutate: MutatingPlugin, state: ClusterState) -> JsonDict:
     return mutate(manifest, state)
 
 
-def _prepared(manifest: dict[str, Any]) -> dict[str, Any]:
+def _prepared(manifest: JsonDict) -> JsonDict:
     CREATION_CHANGES[kind_of(manifest)](manifest)
     return manifest
 
@@ -135,7 +135,7 @@ def _stages(
     yield decoding
 
 
-def _after_webhook(manifest: dict[str, Any], release: Version) -> Json:
+def _after_webhook(manifest: JsonDict, release: Version) -> Json:
     """Return an object after its operator's mutating webhook; one in the fields of an older release is left alone."""
     operator_kind = kind_named(kind_of(manifest))
     if operator_kind.in_current_fields(manifest, release) is not manifest:

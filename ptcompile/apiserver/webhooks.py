@@ -8,13 +8,13 @@ from functools import partial
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ptcompile.diagnostics.terms import Authority
-    from ptcompile.kubernetes.unstructured import Json
 
 
 def entries(value: Any, key: str) -> Iterator[tuple[int, Json]]:
@@ -123,7 +123,7 @@ def _problems_below(value: Any, say: ProblemFactory, path: Path) -> Problems:
             yield say((*path, key), text, "use a number from 1 to 65535")
 
 
-def _amount_problems(amounts: dict[str, Any], say: ProblemFactory, path: Path) -> Problems:
+def _amount_problems(amounts: JsonDict, say: ProblemFactory, path: Path) -> Problems:
     for name, amount in amounts.items():
         if isinstance(amount, str) and _may_match_pattern(amount) and not quantity.is_quantity(amount):
             text = f'Invalid value: "{amount}": quantities must match the Go parser: unable to parse the suffix'

@@ -15,7 +15,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 
@@ -27,6 +27,7 @@ from ptcompile._internal.schema_files import FOLDERS
 from ptcompile.cli.files import InputFile
 from ptcompile.cli.reporter import LintedFile
 from ptcompile.diagnostics import Diagnostic, Fix, Span
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class ResultCache:
         self._folder = folder
         self._settings = settings
         self._key = key
-        self._entries: dict[str, dict[str, Any]] = {}
+        self._entries: dict[str, JsonDict] = {}
         """For each folder of input files: key and result by file name."""
         self._changed: set[str] = set()
 
@@ -190,7 +191,7 @@ def prepare(folder: str) -> None:
         raise OSError(0, "cannot be written")
 
 
-def _read_entries(path: str) -> dict[str, Any]:
+def _read_entries(path: str) -> JsonDict:
     """Return the entries of a file, or none if it is missing or corrupt."""
     with suppress(OSError, ValueError, RecursionError):
         digest, _, body = disk.read(path, _MAX_ENTRY_BYTES).partition(b"\n")
@@ -202,7 +203,7 @@ def _read_entries(path: str) -> dict[str, Any]:
     return {}
 
 
-def _write_entries(path: str, entries: Mapping[str, Any]) -> None:
+def _write_entries(path: str, entries: Json) -> None:
     """Write to a temporary file, then rename it, so other runs never read a partial file."""
     body = json.dumps(entries, separators=(",", ":")).encode()
     if len(body) > _MAX_ENTRY_BYTES - 100:

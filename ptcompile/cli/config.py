@@ -18,12 +18,13 @@ from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics.codes import CODES
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selected_names, selection, severities
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.kubernetes.versions import parse_version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     from ptcompile.api.options import LintOptions, UnknownKinds
     from ptcompile.diagnostics.terms import Severity
@@ -59,7 +60,7 @@ class Config(NamedTuple):
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
-    rule: tuple[Mapping[str, Any], ...] = ()
+    rule: tuple[Json, ...] = ()
     extensions: Extensions | None = None
     """The loaded plugins and declared rules, or None if there are none."""
 
@@ -202,7 +203,7 @@ def _configures(path: str) -> bool:
     return os.path.basename(path) == FILES[0] or b"[tool.ptcompile" in files.read(path)
 
 
-def _read_table(path: str) -> Mapping[str, Any] | None:
+def _read_table(path: str) -> Json | None:
     data = parse_toml(path, files.read(path), _MAX_BYTES)
     if os.path.basename(path) != "pyproject.toml":
         return data
@@ -211,7 +212,7 @@ def _read_table(path: str) -> Mapping[str, Any] | None:
     return table if isinstance(table, Mapping) else None
 
 
-def parse_toml(path: str, content: bytes, max_bytes: int) -> Mapping[str, Any]:
+def parse_toml(path: str, content: bytes, max_bytes: int) -> Json:
     """Return the data of a TOML file. Raises `UsageError` for one that is not TOML or is larger than that."""
     import tomllib  # slow to import: it compiles large regular expressions
 
@@ -238,9 +239,9 @@ def _line_of_long_key(text: str) -> int | None:
     return text.count("\n", 0, key.start()) + 1 if key else None
 
 
-def _parse_config(table: Mapping[str, Any], path: str) -> Config:
+def _parse_config(table: Json, path: str) -> Config:
     mistakes: list[str] = []
-    values: dict[str, Any] = {"folder": os.path.dirname(os.path.abspath(path))}
+    values: JsonDict = {"folder": os.path.dirname(os.path.abspath(path))}
     values["extensions"] = _load_extensions(table, os.path.basename(path), mistakes)
     codes = Config(extensions=values["extensions"]).codes
     for key, value in table.items():
@@ -273,7 +274,7 @@ def _parse_config(table: Mapping[str, Any], path: str) -> Config:
     )
 
 
-def _load_extensions(table: Mapping[str, Any], filename: str, mistakes: list[str]) -> Extensions | None:
+def _load_extensions(table: Json, filename: str, mistakes: list[str]) -> Extensions | None:
     """Return what plugins and declared rules add; append their mistakes to `mistakes`."""
     if not table.get("plugins") and not table.get("rule"):
         return None
@@ -297,7 +298,7 @@ def _parse_plugins(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _parse_rules(value: object) -> tuple[Mapping[str, Any], ...]:
+def _parse_rules(value: object) -> tuple[Json, ...]:
     if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
         raise ValueError('must be tables, each written as [[tool.ptcompile.rule]] with code = "ACME101"')
     return tuple(value)
@@ -360,7 +361,7 @@ def _parse_severity(value: object) -> str:
 
 _SELECTOR_KEYS = frozenset({"select", "extend-select", "ignore", "per-file-ignores", "severity", "per-file-severity"})
 """Keys whose values name codes, including those of plugins."""
-_PARSERS: dict[str, Any] = {
+_PARSERS: JsonDict = {
     "select": _parse_selectors,
     "extend-select": _parse_selectors,
     "ignore": _parse_selectors,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source import streams
 from ptcompile.source.overrides import read_overrides
 
@@ -47,7 +48,7 @@ def inputs_of(
     )
 
 
-def keywords(options: argparse.Namespace) -> dict[str, Any]:
+def keywords(options: argparse.Namespace) -> JsonDict:
     """Return --name and --set as keyword arguments of the API's functions."""
     return {"name": options.name, "overrides": [(option.path, option.value) for option in options.set]}
 

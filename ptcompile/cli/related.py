@@ -15,12 +15,10 @@ from itertools import chain
 from ptcompile._internal.lazy import cached_property
 from ptcompile.cli.files import InputFile
 from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, selector
-from ptcompile.kubernetes.unstructured import nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     ObjectDigests = tuple[tuple[ObjectIdentity, str], ...]
     """The objects of a file, each with a digest of its content."""
     RepeatedObjects = dict[str, dict[ObjectIdentity, str]]
@@ -59,7 +57,7 @@ class RelatedObjects:
         """Read the files now, so that the processes that share the work need not each read them."""
         _ = self._common, self._services
 
-    def objects_for(self, file: InputFile) -> list[Mapping[str, Any]] | None:
+    def objects_for(self, file: InputFile) -> list[Json] | None:
         """Return the related objects in other files, or None if the other files are not known."""
         if not self.is_complete:
             return None
@@ -120,7 +118,7 @@ def _parts(text: bytes) -> list[bytes]:
     return text.translate(_PARTS).split()
 
 
-def _param_kinds(objects: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _param_kinds(objects: Iterable[Json]) -> Iterator[str]:
     """Yield the kinds of the parameters of admission policies."""
     for manifest in objects:
         kind = nested_map(manifest, "spec", "paramKind").get("kind")

@@ -5,18 +5,18 @@ define.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from ptcompile._internal import files as disk
 from ptcompile._internal.files import SUFFIXES
-from ptcompile._internal.namedtuple import Any
 from ptcompile.api.options import LintOptions
 from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.related import is_kustomized
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.kubernetes.versions import parse_version
 from ptcompile.server.workspace import NAMED, FileSettings, WorkspaceFile
 
@@ -34,7 +34,7 @@ _OPTIONS = {"cluster": str, "config": str, "ignore": list, "kubernetesVersion": 
 class Workspace:
     """The folders that an editor has open, and its settings, which override the configuration file."""
 
-    def __init__(self, folders: list[str], client_options: Mapping[str, Any]) -> None:
+    def __init__(self, folders: list[str], client_options: Json) -> None:
         self._folders = [os.path.abspath(folder) for folder in folders]
         self._client_options = {
             name: client_options[name] for name, kind in _OPTIONS.items() if isinstance(client_options.get(name), kind)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.location import PlacedProblem, at_source, locate
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.diagnostics import Diagnostic, Edit, Fix, Problem, Problems
 from ptcompile.diagnostics.selection import Selection
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.source import streams
 from ptcompile.source.documents import Source
 
@@ -29,7 +30,7 @@ class ReportedFindings(NamedTuple):
 
 def findings_of_rules(
     compiled: Compiled,
-    data: Mapping[str, Any],
+    data: Json,
     profile: ClusterProfile,
     selection: Selection | None,
     to_diagnostic: Callable[[Problem], Diagnostic],
@@ -52,9 +53,7 @@ def findings_of_rules(
     )
 
 
-def rule_findings(
-    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None
-) -> Problems:
+def rule_findings(compiled: Compiled, data: Json, cluster: ClusterProfile, extensions: Extensions | None) -> Problems:
     """Yield the rules' findings and the API server's warnings about the manifests of a document, at the spec lines that
     caused them.
     """
@@ -91,7 +90,7 @@ def rule_findings(
                 yield problem
 
 
-def _manifest_findings(manifest: Mapping[str, Any], stream: Stream, versions: Versions) -> Iterable[Problem]:
+def _manifest_findings(manifest: Json, stream: Stream, versions: Versions) -> Iterable[Problem]:
     from ptcompile import linter
     from ptcompile.apiserver.warnings import unreported_warnings
 

@@ -13,16 +13,15 @@ from ptcompile.compiler import passes as passing
 from ptcompile.diagnostics import Path, Problem, Problems, field_path, problem_at
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, Pass, Target
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.targets import TARGETS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.spec.training_job import JobSpec, Spec
 
-    Json = dict[str, Any]
 
-
-def with_generate_name(manifests: Sequence[dict[str, Any]], spec: Spec) -> tuple[dict[str, Any], ...]:
+def with_generate_name(manifests: Sequence[JsonDict], spec: Spec) -> tuple[JsonDict, ...]:
     """Return the manifests with the spec's generateName, if any, on the job, which is the last manifest."""
     beginning = spec.metadata.generate_name
     if beginning is None or not manifests:
@@ -32,14 +31,14 @@ def with_generate_name(manifests: Sequence[dict[str, Any]], spec: Spec) -> tuple
     return (*dependencies, {**job, "metadata": {"generateName": beginning, **metadata}})
 
 
-def apply_patches(manifests: Sequence[Json], patches: Mapping[str, Any], target: str) -> tuple[Json, ...]:
+def apply_patches(manifests: Sequence[JsonDict], patches: Json, target: str) -> tuple[JsonDict, ...]:
     """Return the manifests with the target's patches: TARGET for the job's own object, which is the last manifest, and
     TARGET/KIND for objects beside it, which null removes.
     """
     if not patches:
         return tuple(manifests)
     *dependencies, job = manifests
-    patched: list[Json] = []
+    patched: list[JsonDict] = []
     for manifest in dependencies:
         patch = patches.get(f"{target}/{manifest['kind']}", {})
         if patch is not None:
@@ -99,11 +98,11 @@ class Built(NamedTuple):
     passes: tuple[Pass, ...]
     job: Job
     """After the passes."""
-    emitted: tuple[Json, ...]
+    emitted: tuple[JsonDict, ...]
     """As the target wrote them."""
-    named: tuple[Json, ...]
+    named: tuple[JsonDict, ...]
     """With the spec's patches. If the server completes the name, this has the placeholder name that checks use."""
-    manifests: tuple[Json, ...]
+    manifests: tuple[JsonDict, ...]
     """As written to the output."""
 
 

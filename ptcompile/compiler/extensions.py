@@ -9,6 +9,7 @@ from ptcompile.compiler.build import PluginFailedError
 from ptcompile.extending import Extensions
 from ptcompile.extending.calls import extension_failure, led_by_field
 from ptcompile.ir.job import Context, Job, Pass, Target
+from ptcompile.kubernetes.unstructured import JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def safe_target(target: Target) -> Target:
     def unsupported(job: Job, cluster: ClusterProfile) -> Iterable[Any]:
         return list(map(led_by_field, target.unsupported(job, cluster)))
 
-    def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    def emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         manifests: list[Any] = list(target.emit(job, cluster))
         for manifest in manifests:
             if not (

@@ -14,14 +14,12 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.frontend.parts import to_source_field, with_path
 from ptcompile.compiler.trace import Trace, existing_prefix
 from ptcompile.diagnostics import Path, Problem, Problems, has_error
-from ptcompile.kubernetes.unstructured import get, has
+from ptcompile.kubernetes.unstructured import Json, get, has
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
-
-    Json = Mapping[str, Any]
 
 
 _STARTS: tuple[Path, ...] = (("command",), ("script",), ("module",), ("args",), ("image",))
@@ -66,7 +64,7 @@ _FIELDS_BY_TARGET_FIELD: dict[str, tuple[Path, ...]] = {
 """Spec fields by a field that a target writes, at any depth, or that is missing there."""
 
 
-def likely_cause(problem: Problem, trace: Trace, manifest: int, data: Mapping[str, Any]) -> Path:
+def likely_cause(problem: Problem, trace: Trace, manifest: int, data: Json) -> Path:
     """Return the spec path that most likely caused a finding in a manifest; `spec` itself if no field is likely."""
     job = data.get("spec")
     blocks = _candidate_blocks(trace.role(manifest, problem.path), job)
@@ -137,7 +135,7 @@ _RUN_POLICY = frozenset(
 )
 
 
-def spec_path_of(trace: Trace, manifest: int, path: Path, data: Mapping[str, Any]) -> Path:
+def spec_path_of(trace: Trace, manifest: int, path: Path, data: Json) -> Path:
     """Return the spec path that a manifest path comes from; `spec` itself if no line sets it."""
     source = trace.spec_path(manifest, path)
     if source is not None and (existing := existing_prefix(source, data)):

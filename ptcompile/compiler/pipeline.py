@@ -15,6 +15,7 @@ from ptcompile.compiler.reader import read
 from ptcompile.compiler.verification import verify
 from ptcompile.diagnostics import Problem, blocking
 from ptcompile.ir.job import Context, Job, Pass, Target
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.targets import TARGETS, default_target, target_named
 
 TYPE_CHECKING = False
@@ -23,13 +24,11 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 
-    Json = dict[str, Any]
-
 
 class Compiled(NamedTuple):
     """The result of compiling one document. Without manifests, the problems include an error."""
 
-    manifests: tuple[Json, ...]
+    manifests: tuple[JsonDict, ...]
     problems: tuple[Problem, ...]
     target: Target | None = None
     """None if the document was rejected before the target was needed."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Edit, Path, Problem, Problems
 from ptcompile.diagnostics.fixes import nearest_label
-from ptcompile.kubernetes.unstructured import get
+from ptcompile.kubernetes.unstructured import Json, JsonDict, get
 
 _SINGLE_VALUE_ERRORS = frozenset(
     {
@@ -47,7 +47,7 @@ _PLACEHOLDERS: dict[str | int, str] = {"script": "train.py", "image": "train:1"}
 """Replacements for wrong values, so that they are not reported as missing."""
 
 
-def independent_errors(problems: Iterable[Problem], earlier: Iterable[Problem], data: Mapping[str, Any]) -> Problems:
+def independent_errors(problems: Iterable[Problem], earlier: Iterable[Problem], data: Json) -> Problems:
     """Yield the errors of a stage about values that no earlier finding concerns.
 
     Errors that removals from `data` may have caused are dropped.
@@ -80,7 +80,7 @@ def independent_errors(problems: Iterable[Problem], earlier: Iterable[Problem], 
             yield candidate
 
 
-def _path_exists(data: Mapping[str, Any], problem: Problem) -> bool:
+def _path_exists(data: Json, problem: Problem) -> bool:
     """Return whether the document has the problem's path, or the parent of a missing field."""
     holder = get(data, problem.path[:-1])
     key = problem.path[-1] if problem.path else ""
@@ -89,7 +89,7 @@ def _path_exists(data: Mapping[str, Any], problem: Problem) -> bool:
     return key in (range(len(holder)) if isinstance(holder, list) else holder or ())
 
 
-def without_mistakes(data: Mapping[str, Any], mistakes: Iterable[Problem]) -> tuple[dict[str, Any] | None, set[str]]:
+def without_mistakes(data: Json, mistakes: Iterable[Problem]) -> tuple[JsonDict | None, set[str]]:
     """Return a copy without the mistakes, or None if nothing remains, and the removed keys."""
     remaining = _copy(data, {})
     removed = set[str]()
@@ -104,7 +104,7 @@ def without_mistakes(data: Mapping[str, Any], mistakes: Iterable[Problem]) -> tu
     return remaining, removed
 
 
-def _replace_value(data: dict[str, Any], path: Path) -> bool:
+def _replace_value(data: JsonDict, path: Path) -> bool:
     """Replace a required value with a valid one. Return False if the value is optional."""
     holder = get(data, path[:-1])
     if path == ("metadata", "name") and isinstance(holder, dict):
@@ -116,7 +116,7 @@ def _replace_value(data: dict[str, Any], path: Path) -> bool:
     return False
 
 
-def _remove_value(data: dict[str, Any], path: Path, removed: set[str]) -> bool:
+def _remove_value(data: JsonDict, path: Path, removed: set[str]) -> bool:
     """Remove the value at a path. A list is removed as a whole, so other indexes stay valid."""
     while path and isinstance(path[-1], int):
         path = path[:-1]
@@ -129,7 +129,7 @@ def _remove_value(data: dict[str, Any], path: Path, removed: set[str]) -> bool:
     return True
 
 
-def _apply_edit(data: dict[str, Any], edit: Edit) -> bool:
+def _apply_edit(data: JsonDict, edit: Edit) -> bool:
     """Apply an edit of a fix. Return False for edits that are left to `_remove_value`."""
     holder = get(data, edit.path[:-1])
     key = edit.path[-1] if edit.path else ""

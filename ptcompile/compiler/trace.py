@@ -18,13 +18,12 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.diagnostics import Path
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job, Role
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.spec.objects import SpecFields, yaml_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
-
-    Json = Mapping[str, Any]
 
 
 class Origin(NamedTuple):
@@ -195,7 +194,7 @@ class Trace(NamedTuple):
         """
         return source_path_in(self.manifests[manifest], path)
 
-    def line(self, role: str, path: Path, data: Mapping[str, Any]) -> Path | None:
+    def line(self, role: str, path: Path, data: Json) -> Path | None:
         """Return the path in the spec document `data` that a path in a role's pod template comes from, or None."""
         template = next(item.template for item in self.job.roles if item.name == role)
         source = source_path_in(pod_template.write_shared(template), path)
@@ -384,7 +383,7 @@ def _record_role_writer(role: Role, writer: str, before: Role | None) -> Role:
     )
 
 
-def _new_fields(part: Any, before: Any, excluded: tuple[str, ...]) -> dict[str, Any]:
+def _new_fields(part: Any, before: Any, excluded: tuple[str, ...]) -> JsonDict:
     """Return the fields of a template or container that a step replaced; the others have their writers."""
     return {
         key: value

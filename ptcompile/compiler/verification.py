@@ -17,6 +17,7 @@ from ptcompile.compiler.location import ADMISSION, SERVER, SPEC, TARGET, PlacedP
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.ir.job import Job, Role, Target, map_templates
 from ptcompile.kubernetes.index import objects
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.queues.queues import gang_system, queue_of
 from ptcompile.operators.targets import TARGETS
 from ptcompile.spec.objects import yaml_name
@@ -143,7 +144,7 @@ def nulls_the_target_needs(built: Built) -> Iterator[PlacedProblem]:
             )
 
 
-def _leaves(nulls: Mapping[str, Any]) -> Iterator[Path]:
+def _leaves(nulls: Json) -> Iterator[Path]:
     for inside in nulls.values():
         if isinstance(inside, tuple):
             yield inside
@@ -275,7 +276,7 @@ def name_carriers(built: Built) -> Iterator[PlacedProblem]:
         yield PlacedProblem(problem_at("unsupported-by-target", _GENERATE, message, help, authority="ptcompile"))
 
 
-def _places_of_name(manifests: Sequence[dict[str, Any]], name: str) -> Iterator[str]:
+def _places_of_name(manifests: Sequence[JsonDict], name: str) -> Iterator[str]:
     """Yield each object and field that contains the name, except the name of the last object, which is the job."""
     for index, manifest in enumerate(manifests):
         for path, text in _strings_in(manifest, ()):

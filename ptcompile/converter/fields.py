@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem, problem_at
-from ptcompile.kubernetes.unstructured import kind_of, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import JsonDict, kind_of, nested_map, without_keys
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from ptcompile.kinds.pods import PodView
     from ptcompile.simulator.job import SimulatedJob
 
-    Json = dict[str, Any]
-
 
 def rewrite_fields(
-    objects: Sequence[Json], pairs: Sequence[PodPair], job: SimulatedJob
-) -> tuple[list[Json], list[Problem]]:
+    objects: Sequence[JsonDict], pairs: Sequence[PodPair], job: SimulatedJob
+) -> tuple[list[JsonDict], list[Problem]]:
     """Return the converted objects with each field path that has another value in the new pods replaced, and the
     findings for them.
 

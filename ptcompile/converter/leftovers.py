@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.converter.selectors import PodPair
 from ptcompile.diagnostics import Problem, problem_at
-from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, nested_map, object_name, without_keys
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.operators.table import KINDS
 from ptcompile.simulator.meeting import dns_names
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.simulator.job import SimulatedJob
     from ptcompile.simulator.pod import Pod
 
-    Json = dict[str, Any]
     Pairs = Sequence[tuple[Pod, Pod]]
 
 
@@ -32,8 +31,8 @@ _COMMANDS = ("command", "args")
 
 
 def without_old_metadata(
-    objects: Sequence[Json], old_job: SimulatedJob, new_job: SimulatedJob
-) -> tuple[list[Json], list[Problem]]:
+    objects: Sequence[JsonDict], old_job: SimulatedJob, new_job: SimulatedJob
+) -> tuple[list[JsonDict], list[Problem]]:
     """Return the converted objects without labels and annotations of the first operator, and an error for each."""
     domains = _domains(old_job) - _domains(new_job)
     stale = {
@@ -120,12 +119,12 @@ def with_new_hosts(value: Any, renamed: Mapping[str, str]) -> Any:
     return {key: inner if key == "name" else with_new_hosts(inner, renamed) for key, inner in value.items()}
 
 
-def rewrite_host_files(objects: Sequence[Json], renamed: Mapping[str, str]) -> tuple[list[Json], list[Problem]]:
+def rewrite_host_files(objects: Sequence[JsonDict], renamed: Mapping[str, str]) -> tuple[list[JsonDict], list[Problem]]:
     """Return the objects with the new host names in ConfigMaps, and a finding for each object with an old one.
 
     A ConfigMap is a file of the job; what other objects do with a host name is unknown.
     """
-    changed: list[Json] = []
+    changed: list[JsonDict] = []
     problems: list[Problem] = []
     for data in objects:
         is_file = kind_of(data) == ("v1", "ConfigMap")
@@ -158,7 +157,7 @@ def _error(text: str, help: str) -> Problem:
     return problem_at("convert-differs", ("spec",), text, help, "error", "run", "ptcompile")
 
 
-def renamed_variables(spec: Mapping[str, Any], pairs: Pairs) -> dict[str, str]:
+def renamed_variables(spec: Json, pairs: Pairs) -> dict[str, str]:
     """Return the rank variables that the commands of a spec name and that only the old pods have, each with one that
     has the same value in every new pod.
     """
@@ -173,7 +172,7 @@ def renamed_variables(spec: Mapping[str, Any], pairs: Pairs) -> dict[str, str]:
     return renamed
 
 
-def names_variable(spec: Mapping[str, Any], name: str) -> bool:
+def names_variable(spec: Json, name: str) -> bool:
     """Return whether a command or its arguments have the name as a word."""
     return bool(with_new_variables(spec, {name: ""}) != spec)
 

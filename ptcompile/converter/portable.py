@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from ptcompile.converter.settings import set_values
 from ptcompile.diagnostics import Diagnostic, Path, field_path
 from ptcompile.importer.lifting import lift_launch
-from ptcompile.kubernetes.unstructured import as_mappings, get, has, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, get, has, nested_map, without_keys
 from ptcompile.operators.table import BY_TARGET
 from ptcompile.simulator.meeting import dns_names
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ptcompile.simulator.world import World
 
-    Json = dict[str, Any]
 
 _MAX_PORT_NAME = 15
 _FAILURE_POLICY = "podFailurePolicy"
@@ -41,12 +40,12 @@ def without_path(data: Any, path: Sequence[str | int]) -> Any:
     return {key: inner if key == path[0] else value for key, value in data.items()}
 
 
-def is_absence(document: Mapping[str, Any], path: Path) -> bool:
+def is_absence(document: Json, path: Path) -> bool:
     """Return whether the spec has a null at `path`: import wrote it because the manifest does not have the value."""
     return has(document, path) and get(document, path) is None
 
 
-def with_dropped_fields(diagnostic: Diagnostic, document: Json) -> Diagnostic:
+def with_dropped_fields(diagnostic: Diagnostic, document: JsonDict) -> Diagnostic:
     """Return the finding for a block that is dropped, with the fields of that block."""
     block = get(document, diagnostic.path)
     if not isinstance(block, Mapping) or not block:
@@ -55,7 +54,7 @@ def with_dropped_fields(diagnostic: Diagnostic, document: Json) -> Diagnostic:
     return diagnostic._replace(message=f"{diagnostic.message}; dropped: {listed}")
 
 
-def candidates(document: Json, inlined: Json | None, target: str, world: World) -> Iterator[Json]:
+def candidates(document: JsonDict, inlined: JsonDict | None, target: str, world: World) -> Iterator[JsonDict]:
     """Yield the specs to try for another target, the best first.
 
     `inlined` is the document with the pods of its runtime, if it has one; `world` is that of the imported job.
@@ -69,7 +68,7 @@ def candidates(document: Json, inlined: Json | None, target: str, world: World) 
     yield for_target({**document, "spec": job}, target, world)
 
 
-def _without_thread_count(document: Json) -> Json:
+def _without_thread_count(document: JsonDict) -> JsonDict:
     """Return the document without the thread count that compile adds: torchrun sets it for its processes."""
     job = document["spec"]
     env = job.get("env") or {}
@@ -81,7 +80,7 @@ def _host_names(world: World) -> frozenset[str]:
     return frozenset(name for pod in world.pods.folded() for name in dns_names(pod.view))
 
 
-def for_target(document: Json, target: str, world: World) -> Json:
+def for_target(document: JsonDict, target: str, world: World) -> JsonDict:
     """Return the document for a target, without the rendezvous host and port that the target sets itself."""
     hosts = _host_names(world)
     job = _without_own_address({**document["spec"], "target": target}, hosts)
@@ -98,7 +97,7 @@ def for_target(document: Json, target: str, world: World) -> Json:
     return {**document, "spec": job}
 
 
-def job_settings(job: Mapping[str, Any], target: str) -> Json:
+def job_settings(job: Json, target: str) -> JsonDict:
     """Return the settings of a batch/v1 Job, by field, that the Jobs of another target have too."""
     templates = BY_TARGET[target].conversion.job_templates
     patch = get(job, ("manifest", "job", "spec")) if templates is not None else None
@@ -114,7 +113,7 @@ def job_settings(job: Mapping[str, Any], target: str) -> Json:
     return settings
 
 
-def _fails_job(settings: Json) -> bool:
+def _fails_job(settings: JsonDict) -> bool:
     """Return whether a failure of a pod may fail its Job, whatever retries it has left."""
     rules = as_mappings(nested_map(settings, _FAILURE_POLICY).get("rules"))
     return any(rule.get("action") in ("FailJob", "FailIndex") for rule in rules)
@@ -132,30 +131,30 @@ def _with_container_names(policy: Any, names: Mapping[Any, str]) -> Any:
     }
 
 
-def _with_job_settings(job: Json, target: str) -> Json:
+def _with_job_settings(job: JsonDict, target: str) -> JsonDict:
     """Return the job with these settings in the patch of the target's object."""
     settings = job_settings(job, target)
     templates = BY_TARGET[target].conversion.job_templates
     if not settings or templates is None:
         return job
-    patch: Json = {"replicatedJobs": [{"name": "node", "template": {"spec": settings}}]}
+    patch: JsonDict = {"replicatedJobs": [{"name": "node", "template": {"spec": settings}}]}
     if _fails_job(settings):
         patch |= templates.without_restart
     for key in reversed(templates.path):
         patch = {key: patch}
-    rest: Json = without_job_settings(job, target)
+    rest: JsonDict = without_job_settings(job, target)
     return {**rest, "manifest": {**rest.get("manifest", {}), templates.patch: patch}}
 
 
-def without_job_settings(job: Mapping[str, Any], target: str) -> Json:
+def without_job_settings(job: Json, target: str) -> JsonDict:
     """Return the job without these settings in the patch for the target job."""
-    rest: Json = {**job}
+    rest: JsonDict = {**job}
     for field in job_settings(job, target):
         rest = without_path(rest, ("manifest", "job", "spec", field))
     return rest
 
 
-def _without_own_address(job: Json, hosts: Collection[str]) -> Json:
+def _without_own_address(job: JsonDict, hosts: Collection[str]) -> JsonDict:
     """Return the job without a patch that sets MASTER_ADDR to one of its pods, as each target does."""
     template = nested_map(job, "podTemplate")
     pod = nested_map(template, "spec")
@@ -164,18 +163,18 @@ def _without_own_address(job: Json, hosts: Collection[str]) -> Json:
     if changed == containers:
         return job
     kept = [container for container in changed if container.keys() > {"name"}]
-    rest: Json = without_path(job, ("podTemplate", "spec", "containers"))
+    rest: JsonDict = without_path(job, ("podTemplate", "spec", "containers"))
     return {**job, "podTemplate": {**template, "spec": {**pod, "containers": kept}}} if kept else rest
 
 
-def _without_address(container: Mapping[str, Any], hosts: Collection[str]) -> Mapping[str, Any]:
+def _without_address(container: Json, hosts: Collection[str]) -> Json:
     variables = as_mappings(container.get("env"))
     kept = [item for item in variables if item.get("name") != "MASTER_ADDR" or item.get("value") not in hosts]
     rest = without_keys(container, "env")
     return container if kept == variables else {**rest, "env": kept} if kept else rest
 
 
-def _without_operator_port(job: Json, name: str, *, names_each: bool) -> Json:
+def _without_operator_port(job: JsonDict, name: str, *, names_each: bool) -> JsonDict:
     """Return the job without the port that an operator adds itself, by name or by number.
 
     `names_each`: whether that operator runs the job, so that each other port needs a name.

@@ -7,15 +7,11 @@ from collections.abc import Iterable
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Problem, Problems, problem_at
 from ptcompile.importer.profiles import MINIMAL
-from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import JsonDict, as_string, kind_of, nested_map, without_keys
 from ptcompile.operators.queues.queue_systems import QUEUE_ANNOTATION, QUEUE_LABELS
 from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET, kind_named
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.spec.checks import NON_SCHEDULERS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Json = dict[str, Any]
 
 _DEFAULT_QUEUE = "default"
 """The queue of a PodGroup that names none."""
@@ -94,11 +90,11 @@ def _annotated_queue(job: SimulatedJob) -> str:
     return next((queue for holder in holders if (queue := as_string(holder.get(QUEUE_ANNOTATION)))), "")
 
 
-def profile_for(jobs: Iterable[SimulatedJob]) -> Json:
+def profile_for(jobs: Iterable[SimulatedJob]) -> JsonDict:
     """Return the profile of a conversion without one: the queue system and the gang scheduler of the first job that
     names them.
     """
-    spec: Json = {}
+    spec: JsonDict = {}
     for job in jobs:
         queueing = queueing_of(job)
         if queueing.system and "queueSystem" not in spec:
@@ -117,7 +113,7 @@ def is_admitted(system: str, target: str) -> bool:
     return system not in BY_TARGET[target].conversion.not_admitted_by
 
 
-def without_queue(document: Json, system: str) -> Json:
+def without_queue(document: JsonDict, system: str) -> JsonDict:
     """Return the spec without its queue and priority, and without the system's labels."""
     labels = QUEUE_LABELS.get(system, ())
     metadata = {

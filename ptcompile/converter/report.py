@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kinds.model import Kind
-from ptcompile.kubernetes.unstructured import kind_of, object_name
+from ptcompile.kubernetes.unstructured import Json, kind_of, object_name
 from ptcompile.operators.table import kinds_with
 
 _MAX_REASON = 200
@@ -19,9 +19,9 @@ class ConvertedFile(NamedTuple):
     """One file and its conversion."""
 
     name: str
-    objects: Sequence[Mapping[str, Any]]
+    objects: Sequence[Json]
     """The objects of the file before the conversion."""
-    manifests: Sequence[Mapping[str, Any]]
+    manifests: Sequence[Json]
     """Those after it; empty if an error remains."""
     diagnostics: Sequence[Diagnostic]
 
@@ -69,7 +69,7 @@ def _rows(file: ConvertedFile) -> Iterator[_Row]:
             yield _Row(file.name, title, _outcome(data, file.manifests))
 
 
-def _outcome(data: Mapping[str, Any], manifests: Sequence[Mapping[str, Any]]) -> str:
+def _outcome(data: Json, manifests: Sequence[Json]) -> str:
     """Return what happened to an object that is not a job."""
     same = [item for item in manifests if (kind_of(item), object_name(item)) == (kind_of(data), object_name(data))]
     if not same:

@@ -8,7 +8,15 @@ from itertools import combinations
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_mappings, kind_of, nested_map, object_name, string_map, without_keys
+from ptcompile.kubernetes.unstructured import (
+    JsonDict,
+    as_mappings,
+    kind_of,
+    nested_map,
+    object_name,
+    string_map,
+    without_keys,
+)
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -16,7 +24,6 @@ if TYPE_CHECKING:
     from ptcompile.kinds.pods import PodView
     from ptcompile.simulator.job import SimulatedJob
 
-    Json = dict[str, Any]
 
 _HOLDERS = frozenset({"labelSelector", "podSelector", "selector"})
 """Keys whose values select pods."""
@@ -34,11 +41,11 @@ class PodPair(NamedTuple):
 class Rewritten(NamedTuple):
     """Objects with other selectors, and the findings for them."""
 
-    objects: list[Json]
+    objects: list[JsonDict]
     problems: list[Problem]
 
 
-def rewrite_selectors(objects: Sequence[Json], pairs: Sequence[PodPair], job: SimulatedJob) -> Rewritten:
+def rewrite_selectors(objects: Sequence[JsonDict], pairs: Sequence[PodPair], job: SimulatedJob) -> Rewritten:
     """Return the objects with each selector of the old pods selecting the same new ones, where labels allow it.
 
     `job` is the converted one, whose labels of role and index are tried first.
@@ -46,7 +53,7 @@ def rewrite_selectors(objects: Sequence[Json], pairs: Sequence[PodPair], job: Si
     following = kind_named(kind_of(job.manifest)).following()
     first = (following.pods_label, following.role_label, following.index_label) if following is not None else ()
     order = [label for label in first if label]
-    rewritten: list[Json] = []
+    rewritten: list[JsonDict] = []
     problems: list[Problem] = []
     for data in objects:
         changed: Any = data
@@ -62,7 +69,7 @@ def rewrite_selectors(objects: Sequence[Json], pairs: Sequence[PodPair], job: Si
     return Rewritten(rewritten, problems)
 
 
-def _selectors(value: Any, path: Path, *, is_service: bool) -> Iterator[tuple[Path, Json]]:
+def _selectors(value: Any, path: Path, *, is_service: bool) -> Iterator[tuple[Path, JsonDict]]:
     """Yield the label selectors in an object with their paths."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
@@ -78,15 +85,15 @@ def _selectors(value: Any, path: Path, *, is_service: bool) -> Iterator[tuple[Pa
             yield from _selectors(inner, (*path, index), is_service=is_service)
 
 
-def _is_plain(selector: Json) -> bool:
+def _is_plain(selector: JsonDict) -> bool:
     return not selector.keys() & {"matchLabels", "matchExpressions"}
 
 
-def _as_selector(selector: Json) -> Json:
+def _as_selector(selector: JsonDict) -> JsonDict:
     return {"matchLabels": selector} if _is_plain(selector) else selector
 
 
-def _replacement(selector: Json, pairs: Sequence[PodPair], order: Sequence[str]) -> Json | None:
+def _replacement(selector: JsonDict, pairs: Sequence[PodPair], order: Sequence[str]) -> JsonDict | None:
     """Return the selector for the new pods: itself if it selects the same, or None if no labels do."""
     wanted = [selects(_as_selector(selector), pair.old.labels) for pair in pairs]
     if not any(wanted) or wanted == [selects(_as_selector(selector), pair.new.labels) for pair in pairs]:
@@ -108,7 +115,7 @@ def _replacement(selector: Json, pairs: Sequence[PodPair], order: Sequence[str])
     return None
 
 
-def _without_changed_keys(selector: Json, pairs: Sequence[PodPair]) -> Json:
+def _without_changed_keys(selector: JsonDict, pairs: Sequence[PodPair]) -> JsonDict:
     """Return the selector without the labels that the conversion changes."""
     changed = {
         key
@@ -133,7 +140,7 @@ def _with_value(data: Any, path: Path, value: Any) -> Any:
     return {**data, path[0]: _with_value(data[path[0]], path[1:], value)}
 
 
-def _finding(where: str, selector: Json, replacement: Json | None) -> Problem:
+def _finding(where: str, selector: JsonDict, replacement: JsonDict | None) -> Problem:
     was = _as_text(selector)
     if replacement is not None:
         message = f"{where}: the selector {was} becomes {_as_text(replacement)}, which selects the same pods"
@@ -143,7 +150,7 @@ def _finding(where: str, selector: Json, replacement: Json | None) -> Problem:
     return problem_at("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")
 
 
-def _as_text(selector: Json) -> str:
+def _as_text(selector: JsonDict) -> str:
     """Return a selector as kubectl writes it."""
     full = _as_selector(selector)
     parts = [f"{key}={value}" for key, value in nested_map(full, "matchLabels").items()]

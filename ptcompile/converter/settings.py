@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problems, field_path, problem_at
 from ptcompile.kinds.model import LeftBehind
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.table import BY_TARGET
 
 _LEFT_BEHIND: Mapping[Path, LeftBehind] = {
@@ -25,7 +26,7 @@ class Settings(NamedTuple):
     """Those without which the job trains the same."""
 
 
-def own_settings(spec: Mapping[str, Any], source: str) -> Settings:
+def own_settings(spec: Json, source: str) -> Settings:
     """Return the settings of a spec's patch for the target `source` that another target loses.
 
     A null or an empty list is no setting: it removes what compile would add for that target.

@@ -50,7 +50,7 @@ from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import as_mapping, kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import OPERATORS, kind_named
 
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.crds import Definitions
 
-    Json = Mapping[str, Any]
 else:
     Json = Mapping
 
@@ -121,9 +120,7 @@ _UNSEEN_FIELDS: dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]] =
 """Fields whose change is accepted but not seen by running pods; operators' kinds have `unseen_changes`."""
 
 
-def apply_verdict(
-    old: Mapping[str, Any], new: Mapping[str, Any], touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]
-) -> Apply:
+def apply_verdict(old: Json, new: Json, touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]) -> Apply:
     """Return the verdict on an apply of `new` over `old`; `problems` are the reasons for a rejection."""
     if has_error(problems):
         return Apply("refused", None)  # the caller shows why

@@ -6,6 +6,7 @@ from typing import Literal  # noqa: TID253 - read at run time by schemas alone
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.kubernetes.unstructured import JsonDict
 
 ChangeKind = Literal["added", "removed", "changed", "moved"]
 
@@ -34,7 +35,7 @@ class Fact(NamedTuple):
     masked: bool = False
     """Whether `***` replaces a secret on either side."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         sides = {"from": self.before, "to": self.after}
         return {"subject": self.subject, "what": self.what, **sides, "masked": self.masked}
@@ -52,7 +53,7 @@ class Change(NamedTuple):
     masked: bool = False
     """Whether `***` replaces a secret on either side."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         sides = {"from": self.before, "to": self.after}
         return {"path": list(self.path), "kind": self.kind, **sides, "masked": self.masked}
@@ -71,7 +72,7 @@ class Apply(NamedTuple):
         text = words.get(self.outcome, self.outcome)
         return f"{text}: {self.why}" if self.why else text
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         return {"outcome": self.outcome, "why": self.why}
 
@@ -98,7 +99,7 @@ class ObjectDifference(NamedTuple):
         """Whether the two sides differ."""
         return self.before is None or self.after is None or bool(self.facts or self.changes)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         return {
             "from": self.before,
@@ -135,7 +136,7 @@ class Compared(NamedTuple):
         """Whether the two sides differ."""
         return any(obj.differs for obj in self.objects)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form (schemas/diff.schema.json)."""
         return {
             "version": VERSION,

@@ -10,7 +10,7 @@ from ptcompile.differ.model import Fact, KeyPath
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import Json, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_keys
 from ptcompile.source.secrets.names import MASK
 from ptcompile.source.secrets.scanner import without_secrets
 
@@ -89,13 +89,13 @@ _ITEM_NAMES: dict[str, Callable[[Json], str | None]] = {
 }
 
 
-def normalize(manifest: Json) -> dict[str, Any]:
+def normalize(manifest: Json) -> JsonDict:
     """Return an object in normal form, without nulls and without what the server writes (status, uid and the like)."""
-    out: dict[str, Any] = normalize_value(without_server_fields(manifest), ())
+    out: JsonDict = normalize_value(without_server_fields(manifest), ())
     return out
 
 
-def without_server_fields(manifest: Json) -> dict[str, Any]:
+def without_server_fields(manifest: Json) -> JsonDict:
     """Return an object without what the server writes; the fields that stay are not in normal form."""
     out = without_keys(manifest, "status")
     metadata = out.get("metadata")
@@ -134,7 +134,7 @@ class NormalFields(Mapping[str, "Any"]):
     """The fields of an object in normal form, each computed when it is read."""
 
     def __init__(self, value: Json, path: KeyPath = ()) -> None:
-        self._fields: dict[str, Any] = unfold(value, path)
+        self._fields: JsonDict = unfold(value, path)
         self._path = path
 
     def __getitem__(self, key: str) -> Any:

@@ -18,7 +18,7 @@ from ptcompile.explainer.sensitivity import InputName
 from ptcompile.explainer.values import ItemNames, differences, matches, path_parts, shown_path, shown_value, value_at
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
-from ptcompile.kubernetes.unstructured import MISSING
+from ptcompile.kubernetes.unstructured import MISSING, JsonDict
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
 from ptcompile.source.overrides import OverriddenDocument
@@ -36,7 +36,7 @@ _MAX_WHOLE = 64
 """Number of characters up to which a mapping or list is one change; longer ones are split into their parts."""
 
 
-def job_view(job: Job) -> dict[str, Any]:
+def job_view(job: Job) -> JsonDict:
     """Return the parts of a job that passes may change as plain data: each role's pod template, the objects' metadata,
     the queue, and the processes of a node.
     """
@@ -53,8 +53,8 @@ def job_view(job: Job) -> dict[str, Any]:
 class _MaskedView(NamedTuple):
     """The parts of a job that passes may change, as they are and with secrets masked."""
 
-    real: dict[str, Any]
-    masked: dict[str, Any]
+    real: JsonDict
+    masked: JsonDict
 
 
 def _masked_view(job: Job) -> _MaskedView:
@@ -116,9 +116,6 @@ def _split_long(changes: Iterator[tuple[Path, Any, Any]]) -> Iterator[tuple[Path
             yield path, old, new
 
 
-Json = dict[str, Any]
-
-
 class Explanation(NamedTuple):
     """The reasons for the manifests of a stream of specs.
 
@@ -126,7 +123,7 @@ class Explanation(NamedTuple):
     """
 
     jobs: tuple[Explained, ...]
-    manifests: tuple[Json, ...]
+    manifests: tuple[JsonDict, ...]
     """The manifests that `compile` returns, unmasked."""
     causes: tuple[Cause, ...]
     """One cause for each value of the manifests, in their order."""
@@ -164,7 +161,7 @@ class Explanation(NamedTuple):
 
         return trace_text(self) if query is None else causes_text(self, self.at(query))
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form (schemas/explanation.schema.json); secret variables are masked."""
         from ptcompile.explainer.rendering import to_dict
 
@@ -216,7 +213,7 @@ def explain(
     """
     findings = [*diagnostics]
     jobs: list[Explained] = []
-    manifests: list[Json] = []
+    manifests: list[JsonDict] = []
     causes: list[Cause] = []
     seen: set[tuple[str, str]] = set()
     for document in documents:

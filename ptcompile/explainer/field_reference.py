@@ -31,7 +31,7 @@ from ptcompile.explainer.fields import (
 )
 from ptcompile.explainer.values import differences, shown_path, shown_value
 from ptcompile.hardware.accelerators import names as accelerator_names
-from ptcompile.kubernetes.unstructured import MISSING
+from ptcompile.kubernetes.unstructured import MISSING, Json, JsonDict
 from ptcompile.operators.targets import TARGETS
 from ptcompile.source.emitter import emit
 from ptcompile.spec.reader import default_cluster
@@ -39,8 +39,6 @@ from ptcompile.spec.reader import default_cluster
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-    Json = dict[str, Any]
 
 
 class Field(NamedTuple):
@@ -78,7 +76,7 @@ class FieldReference(NamedTuple):
     values: tuple[str, ...]
     """The values that it can have, if they are a list."""
     fields: tuple[Field, ...]
-    example: Json | None
+    example: JsonDict | None
     """A part of a document with the field, or None."""
     effects: tuple[TargetEffect, ...]
     also: tuple[str, ...]
@@ -88,7 +86,7 @@ class FieldReference(NamedTuple):
         """Return the reference as text, with lines of at most `width` characters where words permit."""
         return "\n\n".join(_sections(self, width)) + "\n"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the reference as JSON has it."""
         parts = {
             "fields": [field._asdict() for field in self.fields],
@@ -208,7 +206,7 @@ def _values(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaN
     return choices(nodes)
 
 
-_COMPANIONS: dict[str, Json] = {
+_COMPANIONS: dict[str, JsonDict] = {
     "spec.elastic.rdzvEndpoint": {"elastic": {"rdzvBackend": "etcd-v2"}},
     "spec.elastic.rdzvId": {"elastic": {"nnodes": "2:4"}},
     "spec.runPolicy.onPodFailure": {"runPolicy": {"backoffLimit": 3}},
@@ -230,7 +228,7 @@ _REPLACED: dict[str, tuple[str, str]] = {
 """Fields of the basic spec that the example of another replaces; for the fields below it too."""
 
 
-def _basic_spec() -> Json:
+def _basic_spec() -> JsonDict:
     return {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
@@ -244,7 +242,7 @@ def _basic_spec() -> Json:
     }
 
 
-def _example(kind: tuple[str, str], parts: Sequence[str], node: SchemaNode) -> Json | None:
+def _example(kind: tuple[str, str], parts: Sequence[str], node: SchemaNode) -> JsonDict | None:
     """Return the part of a TrainingJob that gives a field the value of its example."""
     examples = node.schema.get("examples")
     if kind[1] != "TrainingJob" or not parts or not examples:
@@ -255,7 +253,7 @@ def _example(kind: tuple[str, str], parts: Sequence[str], node: SchemaNode) -> J
     return dict(value)
 
 
-def _effects(example: Json, parts: Sequence[str]) -> Iterator[TargetEffect]:
+def _effects(example: JsonDict, parts: Sequence[str]) -> Iterator[TargetEffect]:
     """Yield what an example changes on each target, in a job of two nodes with four GPUs each; in a Pod, of one."""
     before = _basic_spec()
     for length in range(2, len(parts) + 1):
@@ -270,7 +268,7 @@ def _effects(example: Json, parts: Sequence[str]) -> Iterator[TargetEffect]:
         yield _effect(before, after, target)
 
 
-def _effect(before: Json, after: Json, target: str) -> TargetEffect:
+def _effect(before: JsonDict, after: JsonDict, target: str) -> TargetEffect:
     if target == "pod" and after["spec"].get("nodes") == before["spec"].get("nodes") == 2:
         before, after = ({**spec, "spec": {**spec["spec"], "nodes": 1}} for spec in (before, after))
     cluster = _cluster()
@@ -294,7 +292,7 @@ def _cluster() -> ClusterProfile:
 _PROFILE = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "example"}}
 
 
-def _changes(before: Iterable[Mapping[str, Any]], after: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+def _changes(before: Iterable[Json], after: Iterable[Json]) -> Iterator[str]:
     """Yield the differences between two lists of manifests, as paths with new values.
 
     A path into a pod begins at its template, so that equal changes of several roles are one.
@@ -327,7 +325,7 @@ def _named_value(value: Any) -> Any:
     return value["value"] if isinstance(value, Mapping) and set(value) == {"name", "value"} else value
 
 
-def _merge(data: Json, patch: Mapping[str, Any]) -> None:
+def _merge(data: JsonDict, patch: Json) -> None:
     for key, value in patch.items():
         if isinstance(value, Mapping) and isinstance(data.get(key), dict):
             _merge(data[key], value)

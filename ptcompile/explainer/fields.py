@@ -12,9 +12,10 @@ from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_ve
 from ptcompile.apiserver.structure.checks import is_in_version
 from ptcompile.apiserver.structure.json_schema import JsonSchema
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.table import OPERATORS
 
-Schema = Mapping[str, Any]
+Schema = Json
 
 SCHEMA_FILES = {"TrainingJob": "spec.schema.json", "ClusterProfile": "cluster.schema.json"}
 """Schema file of each of ptcompile's kinds."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.explainer.sensitivity import InputName
-from ptcompile.kubernetes.unstructured import MISSING
+from ptcompile.kubernetes.unstructured import MISSING, JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ if TYPE_CHECKING:
             """One for each spec that compiles."""
 
         @property
-        def manifests(self) -> tuple[dict[str, Any], ...]:
+        def manifests(self) -> tuple[JsonDict, ...]:
             """The manifests that `compile` returns, unmasked."""
 
         @property

@@ -24,7 +24,7 @@ from ptcompile.explainer.reasons import sentence
 from ptcompile.explainer.sensitivity import InputName, Variant, Variants, Variation, outcomes, variant_of
 from ptcompile.explainer.values import changed_leaves, changed_paths, shown_leaves, value_at
 from ptcompile.ir.job import Context, Target
-from ptcompile.kubernetes.unstructured import MISSING
+from ptcompile.kubernetes.unstructured import MISSING, Json
 from ptcompile.operators.targets import default_target, every_target
 from ptcompile.source.secrets.scanner import without_secrets
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
-    Manifests = Sequence[Mapping[str, Any]]
+    Manifests = Sequence[Json]
 
 
 class _Effect(NamedTuple):
@@ -53,7 +53,7 @@ class InputLines:
 
     def __init__(
         self,
-        data: Mapping[str, Any],
+        data: Json,
         spec: Spec,
         cluster: ClusterProfile,
         locate: Callable[[Input], Input] = lambda line: line,
@@ -77,7 +77,7 @@ class InputLines:
 
 
 def provenance(
-    data: Mapping[str, Any],
+    data: Json,
     compiled: Compiled,
     *,
     chosen: bool = False,

@@ -9,21 +9,19 @@ from itertools import groupby
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.explainer.model import Cause, Explained, Input, PassChange, PassExplanation
 from ptcompile.explainer.values import ItemNames, shown_path, shown_value
-from ptcompile.kubernetes.unstructured import MISSING
+from ptcompile.kubernetes.unstructured import MISSING, JsonDict
 from ptcompile.report.layout import safe_text
 from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.explainer.model import ExplanationLike
 
 
 VERSION = 1
 
 
-def to_dict(explanation: ExplanationLike) -> dict[str, Any]:
+def to_dict(explanation: ExplanationLike) -> JsonDict:
     """Return the whole explanation. Manifests are only named: `ptcompile compile` writes them."""
     return {
         "version": VERSION,
@@ -35,7 +33,7 @@ def to_dict(explanation: ExplanationLike) -> dict[str, Any]:
     }
 
 
-def _job_to_dict(job: Explained) -> dict[str, Any]:
+def _job_to_dict(job: Explained) -> JsonDict:
     return {
         "resource": job.resource,
         "target": job.target,
@@ -47,8 +45,8 @@ def _job_to_dict(job: Explained) -> dict[str, Any]:
     }
 
 
-def _change_to_dict(change: PassChange) -> dict[str, Any]:
-    out: dict[str, Any] = {
+def _change_to_dict(change: PassChange) -> JsonDict:
+    out: JsonDict = {
         "kind": change.kind,
         "roles": list(change.roles),
         "path": list(change.path),
@@ -59,7 +57,7 @@ def _change_to_dict(change: PassChange) -> dict[str, Any]:
     return {**out, **{name: value for name, value in sides.items() if value is not MISSING}}
 
 
-def cause_to_dict(cause: Cause) -> dict[str, Any]:
+def cause_to_dict(cause: Cause) -> JsonDict:
     """Return one cause in JSON form."""
     return {
         "manifest": cause.manifest,
@@ -73,7 +71,7 @@ def cause_to_dict(cause: Cause) -> dict[str, Any]:
     }
 
 
-def _input_to_dict(line: Input) -> dict[str, Any]:
+def _input_to_dict(line: Input) -> JsonDict:
     return {
         "file": line.file,
         "path": list(line.path),

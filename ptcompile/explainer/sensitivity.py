@@ -21,7 +21,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import with_placeholder_name
 from ptcompile.diagnostics import Path
 from ptcompile.explainer.values import identity, leaves, value_at
-from ptcompile.kubernetes.unstructured import MISSING
+from ptcompile.kubernetes.unstructured import MISSING, Json
 from ptcompile.spec import reader
 from ptcompile.spec.reader import CLUSTER, SPEC, Block
 
@@ -73,17 +73,17 @@ class Variation(NamedTuple):
     """Whether the line is in such an item."""
 
 
-def spec_variations(data: Mapping[str, Any]) -> list[Variation]:
+def spec_variations(data: Json) -> list[Variation]:
     """Return the variations of a TrainingJob. Its target stays fixed: another one would change every line."""
     return [variation for variation in _variations(data, ("metadata", "spec"), SPEC) if variation.path != TARGET]
 
 
-def cluster_variations(document: Mapping[str, Any]) -> list[Variation]:
+def cluster_variations(document: Json) -> list[Variation]:
     """Return the variations of a profile with its defaults, which are lines that no user wrote."""
     return list(_variations(document, ("spec",), CLUSTER))
 
 
-def default_paths(document: Mapping[str, Any], lines: Iterable[Variation]) -> frozenset[Path]:
+def default_paths(document: Json, lines: Iterable[Variation]) -> frozenset[Path]:
     """Return the lines of a profile that repeat a default; most profiles have forty.
 
     Omitting all of them only changes whether they are set, which little code checks: one compilation shows that none of
@@ -111,7 +111,7 @@ def variant_of(spec: Spec, cluster: ClusterProfile) -> Variant:
 class Variants:
     """The variants of a spec and of its profile. Each is read and lowered once, since all targets try the same ones."""
 
-    def __init__(self, data: Mapping[str, Any], spec: Spec, cluster: ClusterProfile) -> None:
+    def __init__(self, data: Json, spec: Spec, cluster: ClusterProfile) -> None:
         self._data = data
         self._spec = spec
         self._cluster = cluster
@@ -174,7 +174,7 @@ def replace_at(data: Any, new: Mapping[Path, Any]) -> Any:
     return dict(kept) if isinstance(data, Mapping) else [value for _, value in kept]
 
 
-def _variations(data: Mapping[str, Any], roots: tuple[str, ...], document: Block) -> Iterator[Variation]:
+def _variations(data: Json, roots: tuple[str, ...], document: Block) -> Iterator[Variation]:
     """Yield variations of every leaf, omitted and with another value, then of its parents, omitted, innermost first."""
     below = [(path, value) for root in roots for path, value in leaves(data.get(root, {}), (root,)) if len(path) > 1]
     twins = set(_indistinct_items(data))
@@ -221,7 +221,7 @@ def _yield_missing() -> Iterator[Any]:
 
 
 def _other_values(
-    data: Mapping[str, Any], path: Path, value: str | float, document: Block, taken: set[object]
+    data: Json, path: Path, value: str | float, document: Block, taken: set[object]
 ) -> Callable[[], Iterator[str | float]]:
     """Return other values of the same type, the most similar first, but after those that similar lines have."""
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.fixer.syntax_tree import CannotFix
+from ptcompile.kubernetes.unstructured import JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,9 +116,7 @@ def _diff_values(old: Any, new: Any, box: Path, renamed: dict[Path, str]) -> Ite
         yield NodeChange("replace", box[:-1], box[-1], new)
 
 
-def _diff_mappings(
-    old: dict[str, Any], new: dict[str, Any], box: Path, renamed: dict[Path, str]
-) -> Iterable[NodeChange]:
+def _diff_mappings(old: JsonDict, new: JsonDict, box: Path, renamed: dict[Path, str]) -> Iterable[NodeChange]:
     names = {key: renamed[*box, key] for key in old if (*box, key) in renamed}
     if any(key in new or name not in new for key, name in names.items()):
         names = {}  # swapped names: treat them as changed values
@@ -186,8 +185,8 @@ def _change_inside(data: Any, path: Path, changes: list[NodeChange]) -> Any:
     return [*data[: path[0]], inner, *data[int(path[0]) + 1 :]]
 
 
-def _change_mapping(data: dict[str, Any], changes: list[NodeChange]) -> dict[str, Any]:
-    values: dict[str, Any] = {change.part: change.value for change in changes if change.op in ("replace", "add")}
+def _change_mapping(data: JsonDict, changes: list[NodeChange]) -> JsonDict:
+    values: JsonDict = {change.part: change.value for change in changes if change.op in ("replace", "add")}
     names: dict[str, str] = {change.part: change.value for change in changes if change.op == "rename"}
     removed = {change.part for change in changes if change.op == "remove"}
     result = {names.get(key, key): values.pop(key, value) for key, value in data.items() if key not in removed}

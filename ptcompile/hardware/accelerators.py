@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import isqrt, prod
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.hardware.machines import MACHINES, Machines
 from ptcompile.hardware.nodes import ANYWHERE, ARM, VENDORS, NodeTaint
+from ptcompile.kubernetes.unstructured import Json
 
 _TABLE = load_table("hardware/accelerators.json")
 
@@ -64,7 +65,7 @@ def _torus(cubes: int) -> tuple[str, ...]:
     return tuple(f"{4 * a}x{4 * b}x{4 * c}" for a, b, c in whole)
 
 
-def _read_row(row: Mapping[str, Any]) -> AcceleratorRow:
+def _read_row(row: Json) -> AcceleratorRow:
     return AcceleratorRow(
         vendor=row["vendor"],
         nodes=_tuples(row["nodes"]),

@@ -14,14 +14,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.hardware.accelerators import ALIASES
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Json = Mapping[str, Any]
-
+from ptcompile.kubernetes.unstructured import Json
 
 _EMPTY: Json = {}
 

@@ -9,12 +9,7 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS, TUNINGS
 from ptcompile.hardware.machines import DISKS, Machine, least_memory, left_for_pods
 from ptcompile.hardware.nodes import LEVELS, VENDORS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    Json = dict[str, Any]
+from ptcompile.kubernetes.unstructured import JsonDict
 
 _HEAD = (
     "accelerator",
@@ -31,7 +26,7 @@ _ANY = "any"
 """Table cell for a row without a cloud."""
 
 
-def to_dict() -> Json:
+def to_dict() -> JsonDict:
     """Return the catalog as data: accelerators by name and cloud, fabrics, variables and topology levels."""
     return {
         "accelerators": {name: _accelerator_dict(name) for name in ROWS},
@@ -44,7 +39,7 @@ def to_dict() -> Json:
     }
 
 
-def _accelerator_dict(name: str) -> Json:
+def _accelerator_dict(name: str) -> JsonDict:
     row = ROWS[name]
     return {
         "resource": VENDORS[row.vendor].resource,
@@ -55,7 +50,7 @@ def _accelerator_dict(name: str) -> Json:
     }
 
 
-def _cloud_dict(name: str, cloud: str) -> Json:
+def _cloud_dict(name: str, cloud: str) -> JsonDict:
     row = ROWS[name]
     accelerator = accelerators.find(name, cloud)
     labels = dict(accelerator.labels) if accelerator is not None else {}
@@ -67,7 +62,7 @@ def _cloud_dict(name: str, cloud: str) -> Json:
     }
 
 
-def _machine_dict(machine: Machine, cloud: str) -> Json:
+def _machine_dict(machine: Machine, cloud: str) -> JsonDict:
     return {
         "name": machine.name,
         "devices": machine.devices,
@@ -79,12 +74,12 @@ def _machine_dict(machine: Machine, cloud: str) -> Json:
     }
 
 
-def _allocatable_dict(machine: Machine, cloud: str) -> Json:
+def _allocatable_dict(machine: Machine, cloud: str) -> JsonDict:
     cpu, memory = left_for_pods(machine, cloud or None)
     return {"cpu": f"{cpu}m", "memory": f"{memory}Mi", "memoryAtLeast": f"{least_memory(machine, cloud or None)}Mi"}
 
 
-def _fabric_dict(name: str) -> Json:
+def _fabric_dict(name: str) -> JsonDict:
     fabric = FABRICS[name]
     return {
         "source": fabric.source,

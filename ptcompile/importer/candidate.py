@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler import passes as passing
 from ptcompile.compiler.build import build
 from ptcompile.compiler.checks.job import run_policy
@@ -17,16 +17,16 @@ from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.diagnostics import has_error
 from ptcompile.ir.job import Context, Job, Target, backend
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.targets import default_target, target_named
 from ptcompile.spec.reader import SPEC_FILE, Block, read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.importer.draft import SpecData
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
-    Manifests = tuple[dict[str, Any], ...] | None
+    Manifests = tuple[JsonDict, ...] | None
     """None if compile rejects the spec."""
 
 

@@ -12,14 +12,14 @@ from ptcompile.importer.pod_template import pod_fields
 from ptcompile.ir import pods as pod_template
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.kubernetes.images import is_placeholder
-from ptcompile.kubernetes.unstructured import Json, as_string, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, nested_map, without_keys
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    SpecData = dict[str, Any]
+    SpecData = JsonDict
     """A TrainingJob as plain data."""
 
 

@@ -22,6 +22,7 @@ from ptcompile.kinds.reading import Read
 from ptcompile.kubernetes.commands import PROCESS_WORDS
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mapping,
     as_mappings,
@@ -91,7 +92,7 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
     return best
 
 
-def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
+def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[JsonDict]:
     """Yield the fields of candidate run policies, those with the fewest fields first.
 
     If containers of nodes restart in their pods, no pod fails, and compile rejects onPodFailure.
@@ -171,7 +172,7 @@ def _if_same(candidate: Candidate, spec: SpecData, cluster: ClusterProfile) -> C
     return Candidate(spec, manifests) if manifests and compile_manifests(spec, cluster) == manifests else candidate
 
 
-def _unrestricted_block(block: Json) -> dict[str, Any]:
+def _unrestricted_block(block: Json) -> JsonDict:
     """Return the job or a role without the fields that `podSecurity: restricted` fills in."""
     out = _unrestricted_container(_without_defaults(block, "podSecurityContext", _RESTRICTED_POD))
     for role in {"master", "worker"} & out.keys():
@@ -186,7 +187,7 @@ def _unrestricted_block(block: Json) -> dict[str, Any]:
     return out
 
 
-def _unrestricted_pod(pod: Json) -> dict[str, Any]:
+def _unrestricted_pod(pod: Json) -> JsonDict:
     out = _without_defaults(pod, "securityContext", _RESTRICTED_POD)
     if out.get("automountServiceAccountToken") is False:
         del out["automountServiceAccountToken"]
@@ -195,7 +196,7 @@ def _unrestricted_pod(pod: Json) -> dict[str, Any]:
     return out
 
 
-def _unrestricted_container(container: Json) -> dict[str, Any]:
+def _unrestricted_container(container: Json) -> JsonDict:
     """Return a container or spec block without the restricted defaults. Added capabilities stay."""
     out = _without_defaults(container, "securityContext", _RESTRICTED_CONTAINER)
     added = nested_map(out, "securityContext", "capabilities")
@@ -205,7 +206,7 @@ def _unrestricted_container(container: Json) -> dict[str, Any]:
     return out
 
 
-def _without_defaults(holder: Json, key: str, filled: Json) -> dict[str, Any]:
+def _without_defaults(holder: Json, key: str, filled: Json) -> JsonDict:
     """Return the mapping with the filled-in fields removed from its security context, and an empty context removed."""
     context = nested_map(holder, key)
     kept = {field: value for field, value in context.items() if field not in filled or value != filled[field]}
@@ -276,7 +277,7 @@ def _to_kubelet_variables(arg: str, variables: Collection[str]) -> str | None:
     return _VARIABLE.sub(lambda match: f"$({match[1] or match[2]})", arg)
 
 
-def _elastic_fields(rendezvous: Rendezvous, pods: int) -> dict[str, Any] | None:
+def _elastic_fields(rendezvous: Rendezvous, pods: int) -> JsonDict | None:
     options = rendezvous.options
     nodes = rendezvous.nodes
     if "nproc-per-node" not in options:
@@ -292,7 +293,7 @@ def _elastic_fields(rendezvous: Rendezvous, pods: int) -> dict[str, Any] | None:
     if not options["max-restarts"].isdecimal():
         return None
     conf = conf_of(options["rdzv-conf"])
-    out: dict[str, Any] = {
+    out: JsonDict = {
         "nnodes": f"{nodes[0]}:{nodes[1]}" if nodes[0] < nodes[1] else None,
         "nprocPerNode": int(processes) if processes.isdecimal() else processes,
         "maxRestarts": int(options["max-restarts"]),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.reading import MAIN_CONTAINER, ReadRole, without_empty
 from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map, without_keys
 from ptcompile.spec.pod_fields import spec_fields_in
 
 _RESHAPED_FIELDS = frozenset({"env", "resources"})
@@ -22,7 +22,7 @@ _PLAIN_RESOURCES = ("cpu", "memory", "gpu", "ephemeral-storage")
 _SHM_SOURCE_KEYS = {"medium", "sizeLimit"}
 
 
-def pod_fields(pods: ReadRole, gpu: str, *, shm: bool = True) -> dict[str, Any]:
+def pod_fields(pods: ReadRole, gpu: str, *, shm: bool = True) -> JsonDict:
     """Return the fields of a spec block for the pods of one role. `gpu` is the profile's resource name for GPUs.
 
     Without `shm`, a volume at /dev/shm stays among the volumes, and `sharedMemory` is false so that compile adds none.
@@ -30,7 +30,7 @@ def pod_fields(pods: ReadRole, gpu: str, *, shm: bool = True) -> dict[str, Any]:
     pod = nested_map(pods.template, "spec")
     containers = as_mappings(pod.get("containers"))
     main = next((container for container in containers if container.get("name") == pods.main), {})
-    fields: dict[str, Any] = {field: main[field] for field in _CONTAINER_FIELDS if main.get(field) is not None}
+    fields: JsonDict = {field: main[field] for field in _CONTAINER_FIELDS if main.get(field) is not None}
     environment, unnamed_env = _split_env(as_mappings(main.get("env")))
     fields |= without_empty({"env": environment, "resources": _resources(nested_map(main, "resources"), gpu)})
     fields |= without_empty(
@@ -44,9 +44,9 @@ def pod_fields(pods: ReadRole, gpu: str, *, shm: bool = True) -> dict[str, Any]:
     return fields | without_empty({"podTemplate": _template_patch(pods, pod, metadata, unnamed_env)})
 
 
-def _split_env(entries: list[Json]) -> tuple[dict[str, Any], list[Json]]:
+def _split_env(entries: list[Json]) -> tuple[JsonDict, list[Json]]:
     """Return the variables by name, in order, and the entries that a mapping cannot hold, such as repeated names."""
-    variables: dict[str, Any] = {}
+    variables: JsonDict = {}
     rest: list[Json] = []
     for entry in entries:
         name = as_string(entry.get("name"))
@@ -58,13 +58,13 @@ def _split_env(entries: list[Json]) -> tuple[dict[str, Any], list[Json]]:
     return variables, rest
 
 
-def _resources(resources: Json, gpu: str) -> dict[str, Any]:
+def _resources(resources: Json, gpu: str) -> JsonDict:
     """Return resources in spec form: quantities with equal request and limit directly, the others below requests or
     limits.
     """
     requests = nested_map(resources, "requests")
     limits = nested_map(resources, "limits")
-    out: dict[str, Any] = {}
+    out: JsonDict = {}
     for name in dict.fromkeys((*limits, *requests)):
         request = requests.get(name)
         limit = limits.get(name)
@@ -82,7 +82,7 @@ def _resources(resources: Json, gpu: str) -> dict[str, Any]:
     return out
 
 
-def _put_quantity(quantities: dict[str, Any], name: str, quantity: Any, gpu: str) -> None:
+def _put_quantity(quantities: JsonDict, name: str, quantity: Any, gpu: str) -> None:
     field = "gpu" if name == gpu else name
     if field in _PLAIN_RESOURCES:
         quantities["ephemeralStorage" if field == "ephemeral-storage" else field] = quantity
@@ -90,7 +90,7 @@ def _put_quantity(quantities: dict[str, Any], name: str, quantity: Any, gpu: str
         quantities.setdefault("devices", {})[field] = quantity
 
 
-def _shared_memory(fields: dict[str, Any]) -> dict[str, Any]:
+def _shared_memory(fields: JsonDict) -> JsonDict:
     """Return `sharedMemory` for the volume that compile would write at /dev/shm and drop it from the volume fields.
 
     `sharedMemory` is false if nothing is mounted there. A volume that differs in any way is left unchanged.
@@ -115,7 +115,7 @@ def _shared_memory(fields: dict[str, Any]) -> dict[str, Any]:
     return {"sharedMemory": source.get("sizeLimit", True)}
 
 
-def _template_patch(pods: ReadRole, pod: Json, metadata: Json, env: list[Json]) -> dict[str, Any]:
+def _template_patch(pods: ReadRole, pod: Json, metadata: Json, env: list[Json]) -> JsonDict:
     """Return the fields that a spec cannot express, as a patch of the pod template."""
     handled = _HANDLED_FIELDS if pods.path == () else _HANDLED_FIELDS | _NAMING_FIELDS
     spec = {key: value for key, value in pod.items() if key not in handled and value is not None}
@@ -128,7 +128,7 @@ def _template_patch(pods: ReadRole, pod: Json, metadata: Json, env: list[Json]) 
     return without_empty({"metadata": without_empty(rest), "spec": without_empty(spec)})
 
 
-def _container_patch(container: Json, pods: ReadRole, env: list[Json]) -> dict[str, Any]:
+def _container_patch(container: Json, pods: ReadRole, env: list[Json]) -> JsonDict:
     """Return a container of the patch: a sidecar in full, the main container with only its inexpressible fields."""
     if container.get("name") != pods.main:
         return dict(container)

@@ -8,17 +8,15 @@ from functools import cache
 
 from ptcompile.importer.candidate import compile_manifests
 from ptcompile.importer.residue import gaps
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.spec.reader import default_cluster, read_cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.cluster_profile import ClusterProfile
 
-    Json = dict[str, Any]
 
-MINIMAL: Json = {
+MINIMAL: JsonDict = {
     "apiVersion": "ptcompile/v1",
     "kind": "ClusterProfile",
     "metadata": {"name": "imported"},
@@ -35,21 +33,21 @@ def minimal_cluster() -> ClusterProfile:
     return profile
 
 
-def needs_profile(specs: Sequence[Json], profile: ClusterProfile) -> bool:
+def needs_profile(specs: Sequence[JsonDict], profile: ClusterProfile) -> bool:
     """Return whether any spec compiles differently with the built-in profile than with this one."""
     return any(compile_manifests(spec, default_cluster()) != compile_manifests(spec, profile) for spec in specs)
 
 
-def needed_profile(specs: Sequence[Json]) -> Json | None:
+def needed_profile(specs: Sequence[JsonDict]) -> JsonDict | None:
     """Return the minimal profile if any spec compiles differently with the built-in one, else None."""
     return MINIMAL if needs_profile(specs, minimal_cluster()) else None
 
 
-_NO_TOLERATIONS: Json = {"spec": {"tolerations": None}}
+_NO_TOLERATIONS: JsonDict = {"spec": {"tolerations": None}}
 """The pod template that keeps the built-in profile from adding tolerations."""
 
 
-def fit_built_in(spec: Json, profile: ClusterProfile) -> Json | None:
+def fit_built_in(spec: JsonDict, profile: ClusterProfile) -> JsonDict | None:
     """Return a spec that compiles with the built-in profile as this one does with `profile`: the spec itself, or with a
     pod template without tolerations, or None if both compile differently.
     """
@@ -72,7 +70,9 @@ _MAPPING_FIELDS = {"env": "env", "nodeSelector": "nodeSelector"}
 _WHOLE_FIELDS = ("serviceAccountName", "schedulerName", "imagePullSecrets", "tolerations", "queue")
 
 
-def factor_out_profile(specs: Sequence[Json], needed: Json | None) -> tuple[list[Json], Json | None, list[str]]:
+def factor_out_profile(
+    specs: Sequence[JsonDict], needed: JsonDict | None
+) -> tuple[list[JsonDict], JsonDict | None, list[str]]:
     """Return the specs without their common fields, the profile with these fields, and notes on nearly common values.
 
     A field moves only if every spec then compiles to the same objects. At least three jobs are needed. `needed` is the
@@ -90,7 +90,7 @@ def factor_out_profile(specs: Sequence[Json], needed: Json | None) -> tuple[list
     return remaining, profile if profile["spec"] else needed, notes
 
 
-def _common_defaults(specs: Sequence[Json]) -> Iterator[Json]:
+def _common_defaults(specs: Sequence[JsonDict]) -> Iterator[JsonDict]:
     """Yield what all jobs have in common, one field or one mapping entry at a time."""
     jobs = [spec["spec"] for spec in specs]
     for field in _WHOLE_FIELDS:
@@ -106,14 +106,14 @@ def _common_defaults(specs: Sequence[Json]) -> Iterator[Json]:
             yield {"labels": {key: value}}
 
 
-def _with_defaults(profile: Json, fields: Json) -> Json:
+def _with_defaults(profile: JsonDict, fields: JsonDict) -> JsonDict:
     defaults = dict(profile["spec"].get("defaults", {}))
     for field, value in fields.items():
         defaults[field] = {**defaults.get(field, {}), **value} if isinstance(value, dict) else value
     return {**profile, "spec": {**profile["spec"], "defaults": defaults}}
 
 
-def _without(spec: Json, fields: Json) -> Json:
+def _without(spec: JsonDict, fields: JsonDict) -> JsonDict:
     metadata = dict(spec["metadata"])
     job = dict(spec["spec"])
     for field, value in fields.items():
@@ -127,7 +127,7 @@ def _without(spec: Json, fields: Json) -> Json:
     return {**spec, "metadata": metadata, "spec": job}
 
 
-def _compile_alike(specs: Sequence[Json], old: Json, new_specs: Sequence[Json], new: Json) -> bool:
+def _compile_alike(specs: Sequence[JsonDict], old: JsonDict, new_specs: Sequence[JsonDict], new: JsonDict) -> bool:
     old_cluster = read_cluster(old)
     new_cluster = read_cluster(new)
     if old_cluster is None or new_cluster is None:
@@ -142,7 +142,7 @@ def _compile_alike(specs: Sequence[Json], old: Json, new_specs: Sequence[Json], 
     return True
 
 
-def _near_misses(specs: Sequence[Json]) -> Iterator[str]:
+def _near_misses(specs: Sequence[JsonDict]) -> Iterator[str]:
     """Yield a note on values that most but not all jobs share, which therefore cannot go into the profile."""
     for field in _MAPPING_FIELDS:
         counted = Counter(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.spec.pod_fields import POD_FIELDS
 
 TYPE_CHECKING = False
@@ -33,7 +34,7 @@ class Remarks(NamedTuple):
     others: tuple[str, ...]
 
 
-def carry_remarks(source: Source, document: Document, path: Path, spec: Mapping[str, Any]) -> Remarks:
+def carry_remarks(source: Source, document: Document, path: Path, spec: Json) -> Remarks:
     """Return the comments of the object at `path` of a document, for the spec that it was imported as.
 
     A comment about something that is no field of the spec goes to the nearest field around it, or else above the spec.
@@ -87,11 +88,11 @@ def _comment_start(document: Document, line: str, offset: int) -> int:
     return start
 
 
-def _places_by_name(spec: Mapping[str, Any]) -> dict[str, Path]:
+def _places_by_name(spec: Json) -> dict[str, Path]:
     """Return the path of the first field of each name, in the spec's order."""
     places: dict[str, Path] = {}
 
-    def visit(block: Mapping[str, Any], path: Path) -> None:
+    def visit(block: Json, path: Path) -> None:
         for name, value in block.items():
             places.setdefault(str(name), (*path, name))
             if isinstance(value, Mapping):

@@ -25,7 +25,7 @@ from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, kind_of, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping, as_mappings, kind_of, nested_map, without_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def _with_main_named(template: Json, name: str, main: str) -> Json:
     return {**normalized, "spec": {**nested_map(normalized, "spec"), "containers": Keyed(named)}}
 
 
-def _sort_env(env: dict[str, Any], pods: ReadRole) -> dict[str, Any]:
+def _sort_env(env: JsonDict, pods: ReadRole) -> JsonDict:
     """Return the variables in the manifest's order, since a value may refer to an earlier variable."""
     containers = as_mappings(nested_map(pods.template, "spec").get("containers"))
     main = next((container for container in containers if container.get("name") == pods.main), {})

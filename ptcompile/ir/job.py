@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Problem
 from ptcompile.ir.pods import NOTHING, PodTemplate, Resources
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
     from ptcompile.diagnostics.terms import Authority
-    from ptcompile.ir.pods import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
@@ -53,7 +53,7 @@ class JobClaim(NamedTuple):
     """Whether the devices are accelerators, with one process each."""
 
 
-def accelerators_in(claims: Iterable[JobClaim], pod: Mapping[str, Any]) -> int:
+def accelerators_in(claims: Iterable[JobClaim], pod: Json) -> int:
     """Return the number of accelerators that a pod spec claims through the job's templates."""
     templates = {claim.get("resourceClaimTemplateName") for claim in pod.get("resourceClaims") or ()}
     return sum([claim.count for claim in claims if claim.accelerators and claim.template in templates])
@@ -312,7 +312,7 @@ class Target(NamedTuple):
     """Yields what the operator cannot express of a job, and as warnings what it does differently; paths are spec
     paths.
     """
-    emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
+    emit: Callable[[Job, ClusterProfile], list[JsonDict]]
     keeps_variables: Callable[[Job], bool] = _never
     """Returns whether the operator sets none of `overwrites` for a job."""
     main_container: str = "pytorch"

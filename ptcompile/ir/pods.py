@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS, OBJECT_KEYS
 from ptcompile.kubernetes.resources import never_shared
-from ptcompile.kubernetes.unstructured import without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, without_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    Json = Mapping[str, Any]
     """A Kubernetes object or a part of one, as plain data. Never changed in place."""
 
 
@@ -164,18 +163,18 @@ def _read_container(container: Json) -> Container:
     )
 
 
-def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
+def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> JsonDict:
     """Return a template as Kubernetes requires it, with its keys in the usual order.
 
     `main` renames the main container; `spec` adds pod fields that a target sets, such as `restartPolicy`.
     """
-    copy: dict[str, Any] = _deep_copy(write_shared(template, main=main, **spec))
+    copy: JsonDict = _deep_copy(write_shared(template, main=main, **spec))
     return copy
 
 
-def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
+def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any) -> JsonDict:
     """Return the same as `write`, for reading only: it shares parts with the template and has tuples as lists."""
-    pod: dict[str, Any] = {**template.extra}
+    pod: JsonDict = {**template.extra}
     for key, value in (
         *spec.items(),
         ("nodeSelector", template.node_selector or None),
@@ -186,7 +185,7 @@ def write_shared(template: PodTemplate, *, main: str | None = None, **spec: Any)
         if value is not None:
             pod[key] = value
     pod["containers"] = (_write_container(template.main, main), *template.sidecars)
-    whole: dict[str, Any] = {"spec": with_keys_first(pod, _POD_FIRST)}
+    whole: JsonDict = {"spec": with_keys_first(pod, _POD_FIRST)}
     metadata = template.metadata
     if template.labels:
         metadata = {**metadata, "labels": template.labels}
@@ -231,12 +230,12 @@ def without_paths(value: Any, nulls: Json, key: str = "") -> Any:
     return [without_paths(item, inside) if inside else item for item, inside in items if not isinstance(inside, tuple)]
 
 
-def absent_nulls(nulls: Json, value: Any, key: str = "") -> dict[str, Any]:
+def absent_nulls(nulls: Json, value: Any, key: str = "") -> JsonDict:
     """Return the nulls of a tree that a value does not set again."""
     parts = value if isinstance(value, Mapping) else {}
     if key in MERGE_KEYS and isinstance(value, list | tuple):
         parts = {str(item.get(MERGE_KEYS[key])): item for item in value}
-    remaining: dict[str, Any] = {}
+    remaining: JsonDict = {}
     for name, inside in nulls.items():
         if not isinstance(inside, tuple):
             inside = absent_nulls(inside, parts.get(name), name)
@@ -271,13 +270,13 @@ def _deep_copy(value: Any) -> Any:
     return _deep_copy({**value}) if isinstance(value, Mapping) else value
 
 
-def _write_container(container: Container, name: str | None) -> dict[str, Any]:
+def _write_container(container: Container, name: str | None) -> JsonDict:
     resources = container.extra.get("resources", {})
     if container.resources.limits:
         resources = {"limits": container.resources.limits, **resources}
     if container.resources.requests:
         resources = {"requests": container.resources.requests, **resources}
-    fields: dict[str, Any] = {
+    fields: JsonDict = {
         **container.extra,
         "name": name or container.name,
         "image": container.image,
@@ -290,7 +289,7 @@ def _write_container(container: Container, name: str | None) -> dict[str, Any]:
     return with_keys_first({k: v for k, v in fields.items() if v is not None}, _CONTAINER_ORDER)
 
 
-def with_keys_first(data: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]:
+def with_keys_first(data: Json, first: Sequence[str]) -> JsonDict:
     """Return the mapping with the keys of `first` first, in that order, and the others after them in their order."""
     result = {k: data[k] for k in first if k in data}
     return result if len(result) == len(data) else {**result, **data}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
     from ptcompile.kubernetes.index import Objects
     from ptcompile.kubernetes.quantity import Quantity
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
 
     Outcome = Literal["admitted", "waits", "never"]
@@ -60,7 +60,7 @@ class AdmittedPodSet(NamedTuple):
         pods = f"{self.name}: {self.count} pod{'' if self.count == 1 else 's'}"
         return ", ".join(filter(None, [pods, flavors])) + (f": {places}{more}" if places else "")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form; pods that request nothing have no flavors."""
         domains = [{"values": list(values), "count": count} for values, count in self.domains]
         return {
@@ -135,7 +135,7 @@ class JobAdmission(NamedTuple):
     quotas: tuple[QuotaShare, ...] = ()
     """The quotas of its queue that it asks for, or none if its ClusterQueue is not known."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         return {
             "kind": self.kind,

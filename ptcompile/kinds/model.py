@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Problems
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.kubernetes.versions import Version, Versions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ptcompile.diagnostics import Path, Problem
     from ptcompile.diagnostics.terms import Authority
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from ptcompile.kinds.status import Following, Status
     from ptcompile.kinds.templates import Template
     from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind, Update
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-    JsonDict = dict[str, Any]
 
 
 class Base(NamedTuple):
@@ -80,7 +77,7 @@ class QueueSystem(NamedTuple):
     """For a kind that is neither managed by default nor switched on in the profile, the configuration that switches it
     on, and why.
     """
-    named_by: Callable[[Mapping[str, Any]], str] | None = None
+    named_by: Callable[[Json], str] | None = None
     """For another operator's object, the queue that its metadata names, or ""."""
     profile_fields: Callable[[Mapping[str, Sequence[Json]]], JsonDict] | None = None
     """Fields of a profile that the objects of a cluster, by kind, show."""
@@ -550,7 +547,7 @@ class Operator:
     """Its name in a profile's `gangScheduler`."""
     gang_profile: Mapping[str, Any] = {}  # never changed
     """Profile fields without which a cluster has no gangs of this scheduler, for the table of what targets can do."""
-    probes: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = ()
+    probes: tuple[tuple[str, Json, Json], ...] = ()
     """Additional combinations to try on each target: a name, spec fields, and profile fields."""
     role_prefix: str = ""
     """Prefix of role names whose variables would collide with the operator's."""
@@ -582,7 +579,7 @@ class Operator:
         """Return how jobs ask it for a gang. Raises LookupError for an operator that is not a `gang_scheduler`."""
         raise LookupError(self.folder)
 
-    def platform_objects(self, manifests: Sequence[dict[str, Any]], versions: Versions) -> Iterator[dict[str, Any]]:
+    def platform_objects(self, manifests: Sequence[JsonDict], versions: Versions) -> Iterator[JsonDict]:
         """Yield the objects that an administrator applies for manifests of its target."""
         return iter(())
 

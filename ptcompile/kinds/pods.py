@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_int,
+    as_mapping,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +69,7 @@ class ContainerView(NamedTuple):
         """The volume mounts."""
         return tuple(as_mappings(self.spec.get("volumeMounts")))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         return {
             "name": self.name,
@@ -261,12 +270,12 @@ class Expansion(NamedTuple):
 _KEY_SOURCES = {"secretKeyRef": "secret", "configMapKeyRef": "configmap"}
 
 
-def env_entry(entry: Json) -> dict[str, Any]:
+def env_entry(entry: Json) -> JsonDict:
     """Return an env entry in the JSON form: `{name, value}`, `{name, fieldRef}` or `{name, from}`.
 
     `from` is `secret:NAME/KEY` or `configmap:NAME/KEY`; other sources keep Kubernetes' form.
     """
-    entry_json: dict[str, Any] = {"name": as_string(entry.get("name"))}
+    entry_json: JsonDict = {"name": as_string(entry.get("name"))}
     source = {k: v for k, v in as_mapping(entry.get("valueFrom")).items() if isinstance(v, Mapping)}
     if entry.get("value") or not source:
         return {**entry_json, "value": as_string(entry.get("value"))}
@@ -287,9 +296,9 @@ def reference(source: Json) -> str | None:
     return None
 
 
-def port_entry(port: Json) -> dict[str, Any]:
+def port_entry(port: Json) -> JsonDict:
     """Return a container port in the JSON form."""
-    out: dict[str, Any] = {"containerPort": as_int(port.get("containerPort"))}
+    out: JsonDict = {"containerPort": as_int(port.get("containerPort"))}
     if as_string(port.get("name")):
         out = {"name": as_string(port.get("name")), **out}
     return {**out, "protocol": as_string(port.get("protocol")) or "TCP"}

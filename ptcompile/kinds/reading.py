@@ -6,11 +6,11 @@ lost silently (`importer`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, problem_at
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, as_mappings, as_string, nested_map
 
 MAIN_CONTAINER = "pytorch"
 """Name of the training container in a spec."""
@@ -55,7 +55,7 @@ def unreadable_object(target: str, path: Path, message: str, help: str) -> Read:
     return Read(target, problems=(problem,))
 
 
-def without_empty(fields: Mapping[str, Any]) -> dict[str, Any]:
+def without_empty(fields: Json) -> JsonDict:
     """Return the fields that are neither null nor an empty list or mapping."""
     return {key: value for key, value in fields.items() if value is not None and value not in ([], {})}
 
@@ -85,7 +85,7 @@ def have_same_pods(pods: Sequence[ReadRole]) -> bool:
     return all(role.template == first.template and role.restart == first.restart for role in rest)
 
 
-def as_nodes(pods: Sequence[ReadRole]) -> tuple[tuple[ReadRole, ...], dict[str, Any]]:
+def as_nodes(pods: Sequence[ReadRole]) -> tuple[tuple[ReadRole, ...], JsonDict]:
     """Return master and workers, as equal nodes if they are equal, and the fields that count them."""
     if have_same_pods(pods):
         total = sum(role.replicas for role in pods)
@@ -100,7 +100,7 @@ def pod_count(value: Any, default: int = 1) -> int:
     return default if value is None else as_int(value, default)
 
 
-def changed_names(**actual: str) -> dict[str, Any]:
+def changed_names(**actual: str) -> JsonDict:
     """Return `names` with those that differ from the defaults."""
     defaults = {"container": MAIN_CONTAINER, "node": "node", "master": "master", "worker": "worker"}
     changed = {word: name for word, name in actual.items() if name != defaults[word]}

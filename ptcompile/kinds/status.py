@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map
 
 
 class Condition(NamedTuple):
@@ -84,14 +84,14 @@ def condition_is_true(kind: str) -> str:
     return f"{where} && object.status.conditions.exists(c, c.type == '{kind}' && c.status == 'True')"
 
 
-def merge_patch_for(path: tuple[str, ...], value: bool) -> dict[str, Any] | None:
+def merge_patch_for(path: tuple[str, ...], value: bool) -> JsonDict | None:
     """Return the JSON merge patch that sets a field, or None for an empty path."""
     if not path:
         return None
     body: Any = value
     for key in reversed(path):
         body = {key: body}
-    merge_patch: dict[str, Any] = body
+    merge_patch: JsonDict = body
     return merge_patch
 
 
@@ -122,7 +122,7 @@ class Status(NamedTuple):
         """Reason and message in one text."""
         return ": ".join(part for part in (self.reason, self.message) if part) or None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         return {"state": self.state, "done": self.done, "reason": self.reason, "message": self.message}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import SERVICE, is_headless, objects, service_selects
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping, as_mappings, as_string
 
 _RESTART: dict[str, str] = {
     "Always": "a container that ends is restarted in its pod by the kubelet, forever, even after success",
@@ -88,19 +88,19 @@ def job_labels(name: str) -> dict[str, str]:
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
 
-def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool) -> dict[str, Any]:
+def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool) -> JsonDict:
     """Return the pod spec with `change` applied to each container, or to each init container if `init`."""
     key = "initContainers" if init else "containers"
     return {**spec, key: [change(c) for c in as_mappings(spec.get(key))]} if spec.get(key) else dict(spec)
 
 
-def with_env(container: Json, entries: Iterable[Json]) -> dict[str, Any]:
+def with_env(container: Json, entries: Iterable[Json]) -> JsonDict:
     """Return the container with env entries appended; entries of the same name remain as duplicates."""
     added = [*as_mappings(container.get("env")), *entries]
     return {**container, "env": added} if added else dict(container)
 
 
-def upsert_env(container: Json, entries: Iterable[Json]) -> dict[str, Any]:
+def upsert_env(container: Json, entries: Iterable[Json]) -> JsonDict:
     """Return the container with env entries appended; an entry of the same name replaces the old one."""
     return {**container, "env": upsert(as_mappings(container.get("env")), entries)}
 
@@ -113,17 +113,17 @@ def upsert(old: Iterable[Json], entries: Iterable[Json]) -> list[Json]:
     return list(by_name.values())
 
 
-def env_value(name: str, content: str) -> dict[str, Any]:
+def env_value(name: str, content: str) -> JsonDict:
     """Return an env entry with a value."""
     return {"name": name, "value": content}
 
 
-def env_from_field(name: str, path: str) -> dict[str, Any]:
+def env_from_field(name: str, path: str) -> JsonDict:
     """Return an env entry that reads a field of the pod."""
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
-def with_items(spec: Json, key: str, added: Sequence[Json]) -> dict[str, Any]:
+def with_items(spec: Json, key: str, added: Sequence[Json]) -> JsonDict:
     """Return the mapping with items appended to the list under `key`."""
     return {**spec, key: [*as_mappings(spec.get(key)), *added]} if added else dict(spec)
 

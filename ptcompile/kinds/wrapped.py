@@ -8,6 +8,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
+    Json,
     as_mapping,
     as_mappings,
     as_string,
@@ -21,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-    from ptcompile.kubernetes.unstructured import Json
 
 _LISTS: Final[dict[tuple[str, str], tuple[Path, Path]]] = {
     ("workload.codeflare.dev", "AppWrapper"): (("spec", "components"), ("template",)),

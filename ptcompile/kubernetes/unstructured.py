@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 Json = Mapping[str, Any]
-"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
+"""A Kubernetes object, a spec, or a part of one, as plain data. Never changed in place."""
+JsonDict = dict[str, Any]
+"""The same while it is made."""
 
 GENERATED = "abcde"
 """A placeholder for the five random characters that the API server appends to `metadata.generateName`."""

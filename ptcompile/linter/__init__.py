@@ -10,13 +10,12 @@ leave the text empty.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path, Problem, Problems
-from ptcompile.kubernetes.unstructured import kind_of
+from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, words_of
 from ptcompile.linter.oversized import oversized_parts
@@ -174,10 +173,10 @@ def _load_rule(module: str) -> Rule:
 
 
 def run(
-    manifest: Mapping[str, Any],
+    manifest: Json,
     *,
     versions: Versions | None = None,
-    stream: Stream | Sequence[Mapping[str, Any]] = (),
+    stream: Stream | Sequence[Json] = (),
     only: Collection[str] | None = None,
     every: bool = False,
 ) -> Problems:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.kubernetes.unstructured import Json
 
 _KEYS_OF_TOOLS: tuple[tuple[str, frozenset[str]], ...] = (
     ("a CloudFormation template", frozenset({"AWSTemplateFormatVersion"})),
@@ -24,7 +24,7 @@ _CHART_KEYS = frozenset({"apiVersion", "name", "version"})
 _UNKNOWN = "a document without apiVersion and kind"
 
 
-def foreign_kind(data: Mapping[str, Any]) -> str | None:
+def foreign_kind(data: Json) -> str | None:
     """Return what a document is that has no apiVersion or kind, or that another tool completes; None for other
     documents.
     """
@@ -37,7 +37,7 @@ def foreign_kind(data: Mapping[str, Any]) -> str | None:
     return next((name for name, keys in _KEYS_OF_TOOLS if keys <= data.keys()), _UNKNOWN)
 
 
-def _is_pod_template(data: Mapping[str, Any]) -> bool:
+def _is_pod_template(data: Json) -> bool:
     """Return whether this is a Pod that another program completes, such as Spark or Airflow: no name and no image."""
     if data.get("kind") != "Pod" or data.get("apiVersion") != "v1":
         return False
@@ -82,7 +82,7 @@ def may_be_template(text: str) -> bool:
     return any(pattern.search(text) for pattern in begins)
 
 
-def placeholder_note(data: Mapping[str, Any]) -> Problem | None:
+def placeholder_note(data: Json) -> Problem | None:
     """Return a note about the first placeholder that no shell could replace, or None."""
     first = next(_placeholders(data, ()), None)
     if first is None:

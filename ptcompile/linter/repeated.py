@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Problem, problem_at
-from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.foreign import find_placeholder
 from ptcompile.operators.table import BY_TARGET
 from ptcompile.source.documents import Source
@@ -15,8 +13,6 @@ from ptcompile.source.templates import mark_within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.crds import Definitions
     from ptcompile.kubernetes.index import ObjectIdentity
 
@@ -40,13 +36,13 @@ def object_digests(read: Source, definitions: Definitions | None) -> dict[Object
     return digests
 
 
-def _digest(manifest: Mapping[str, Any]) -> str:
+def _digest(manifest: Json) -> str:
     from hashlib import sha256  # loading OpenSSL takes a twentieth of a cold start
 
     return sha256(repr(manifest).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
-def object_key(manifest: Mapping[str, Any], definitions: Definitions | None) -> ObjectIdentity | None:
+def object_key(manifest: Json, definitions: Definitions | None) -> ObjectIdentity | None:
     """Return the key of an object, or None if its kind is unknown or its name is not written in the file."""
     api_version, kind = kind_of(manifest)
     group = api_version.rpartition("/")[0]
@@ -58,7 +54,7 @@ def object_key(manifest: Mapping[str, Any], definitions: Definitions | None) -> 
     return (group, kind, namespace, name) if is_known else None
 
 
-def repeated_in_folder(manifest: Mapping[str, Any], filename: str) -> Problem:
+def repeated_in_folder(manifest: Json, filename: str) -> Problem:
     """Return the warning that an earlier file of the folder defines the object too."""
     message = (
         f"{filename} in this folder also defines {resource_name(manifest)}: "

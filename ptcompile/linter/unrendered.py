@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Path, Problem, Span, problem_at
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.linter.foreign import UNCHECKED_KEYS, foreign_kind
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import is_ours
@@ -63,14 +63,12 @@ def _template_marks(value: object, path: Path) -> Iterator[tuple[Path, TemplateM
             yield path, mark
 
 
-def without_verdicts_on_marks(
-    problems: Sequence[Problem], manifest: Mapping[str, Any], marked: bool
-) -> Sequence[Problem]:
+def without_verdicts_on_marks(problems: Sequence[Problem], manifest: Json, marked: bool) -> Sequence[Problem]:
     """Return the problems except those about one value that has a mark. `marked`: the file may have marks."""
     return [problem for problem in problems if not _concerns_mark(problem, manifest)] if marked else problems
 
 
-def _concerns_mark(problem: Problem, manifest: Mapping[str, Any]) -> bool:
+def _concerns_mark(problem: Problem, manifest: Json) -> bool:
     """Return whether the finding is about one value that has a mark: its rendered value is unknown."""
     value: object = manifest
     for key in problem.path:

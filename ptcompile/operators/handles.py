@@ -10,7 +10,7 @@ from ptcompile.kinds.references import needed_objects
 from ptcompile.kinds.status import Condition, Following, merge_patch_for
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
 from ptcompile.operators.table import kind_named, templates_of
 from ptcompile.spec.objects import yaml_name
@@ -73,14 +73,14 @@ class Handle(NamedTuple):
     """CEL over `object`."""
     suspended: str | None
     """CEL over `object`, or None if the kind cannot be suspended."""
-    suspend: dict[str, Any] | None
+    suspend: JsonDict | None
     """JSON merge patch, or None if no patch suspends the kind."""
-    resume: dict[str, Any] | None
+    resume: JsonDict | None
     propagation: Literal["Background", "Foreground"]
     """propagationPolicy of the deletion. Deleting a Job without one leaves its pods running."""
     needs: tuple[Need, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form: plain data with names in camelCase."""
         return {"version": VERSION, **_to_plain(self)}
 

@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from ptcompile.ir.job import Job, Target
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.queues.queues import queue_of
 from ptcompile.operators.table import BY_TARGET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 TARGETS = tuple(BY_TARGET)
@@ -24,7 +23,7 @@ def target_named(name: str) -> Target:
     """Return the target with this name, one of `TARGETS`. Objects for device claims precede the job on each target."""
     target = BY_TARGET[name].target()
 
-    def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    def emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
         if not (job.claims or job.compute_domain):
             return target.emit(job, cluster)
         from ptcompile.operators.shared.emitting import device_objects

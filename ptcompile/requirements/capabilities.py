@@ -15,6 +15,7 @@ from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.pipeline import compile_document
 from ptcompile.ir.job import Target
 from ptcompile.kinds.model import Feature
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, FEATURES
 from ptcompile.operators.targets import every_target
 from ptcompile.spec.cluster_profile import ClusterProfile
@@ -27,26 +28,24 @@ if TYPE_CHECKING:
     Support = Literal["yes", "roughly", "no"]
     """`roughly`: it compiles, with a warning about how the operator interprets it."""
 
-    Json = dict[str, Any]
-
 
 class Probe(NamedTuple):
     """One feature that a job may need: its spec fields, and the profile of a cluster that supports it."""
 
     name: str
-    spec: Mapping[str, Any]
+    spec: Json
     profile: Mapping[str, Any] = {}  # never changed
 
 
-_LEVELS: Json = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
-_RESTARTS: Json = {"elastic": {"maxRestarts": 3}}
-_QUEUED_TOPOLOGY: Json = {"queue": "q", "topology": {"required": "rack"}}
+_LEVELS: JsonDict = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
+_RESTARTS: JsonDict = {"elastic": {"maxRestarts": 3}}
+_QUEUED_TOPOLOGY: JsonDict = {"queue": "q", "topology": {"required": "rack"}}
 
 
 def _queue_probes() -> Iterator[Probe]:
     """Yield the probes of the queue systems, those without a scheduler first."""
     for operator in sorted(BY_QUEUE_SYSTEM.values(), key=lambda operator: bool(operator.gang_scheduler)):
-        profile: Json = {"queueSystem": operator.queue_system, **_LEVELS}
+        profile: JsonDict = {"queueSystem": operator.queue_system, **_LEVELS}
         yield Probe(f"queue of {operator.title}", {"queue": "q", "priority": "high"}, profile)
         yield Probe(f"queue of {operator.title}, topology", _QUEUED_TOPOLOGY, profile)
         for name, spec, more in () if operator.gang_scheduler else operator.probes:
@@ -104,7 +103,7 @@ NAME_SIZES = (1, 8, 100)
 _SHAPE_FIELDS = ("nodes", "elastic", "master")
 
 
-def capability_table() -> dict[str, dict[str, Any]]:
+def capability_table() -> dict[str, JsonDict]:
     """Return the contents of `schemas/targets.json`: titles and capabilities of the targets, with the newest
     releases.
     """
@@ -122,14 +121,12 @@ def _probe_target(probe: Probe, target: Target) -> Support:
     return "no" if not manifests else "roughly" if warned else "yes"
 
 
-def _compile_probe(
-    fields: Mapping[str, Any], profile: Mapping[str, Any], target: Target
-) -> tuple[tuple[Json, ...], bool]:
+def _compile_probe(fields: Json, profile: Json, target: Target) -> tuple[tuple[JsonDict, ...], bool]:
     compiled = compile_document(_document(fields), ClusterProfile.model_validate({"spec": profile}), target.name)
     return compiled.manifests, any(problem.severity != "note" for problem in compiled.problems)
 
 
-def _document(fields: Mapping[str, Any]) -> Json:
+def _document(fields: Json) -> JsonDict:
     spec = {"image": "image:1", "script": "train.py", **fields}
     return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "job"}, "spec": spec}
 

@@ -10,11 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.hardware.nodes import levels_of
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mappings,
     as_string,
@@ -41,8 +42,6 @@ from ptcompile.requirements.node_pools import (
 from ptcompile.source import emitter
 from ptcompile.spec.objects import yaml_name
 from ptcompile.spec.reader import default_cluster
-
-JsonDict = dict[str, Any]
 
 _CONTROLLERS = frozenset({"Deployment", "DaemonSet", "StatefulSet", "Pod"})
 """Kinds of objects in which operators and Kubernetes itself run."""

@@ -8,9 +8,9 @@ the Kubernetes release is the oldest that works.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.kinds import other_kind, versions
 from ptcompile.diagnostics import Problems, problem_at
 from ptcompile.kinds.model import Operator, QueueSystem
@@ -44,7 +44,7 @@ CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
 """The DeviceClass of ComputeDomain channels, whose claim template the driver creates."""
 
 
-def device_classes(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
+def device_classes(manifests: Iterable[Json]) -> list[str]:
     """Return the DeviceClasses that claim templates and ComputeDomains among the manifests request, each once."""
     classes: dict[str, None] = {}
     for manifest in manifests:

@@ -11,6 +11,7 @@ from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_mappings,
     as_string,
     nested_map,
@@ -19,12 +20,6 @@ from ptcompile.kubernetes.unstructured import (
     without_keys,
 )
 from ptcompile.world.nodes import karpenter_group
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    JsonDict = dict[str, Any]
 
 _CLOUD_LABELS = {
     "gke": "cloud.google.com/gke-",

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, has_error
 from ptcompile.kinds.model import Operator, QueueSystem, is_overridden
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.table import BY_QUEUE_SYSTEM, BY_TARGET
 from ptcompile.report.layout import join_escaped
 from ptcompile.requirements.jobs import (
@@ -35,14 +36,11 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
-Json = dict[str, Any]
-
-
 class Setup(NamedTuple):
     """Everything an administrator installs before the jobs run."""
 
-    manifests: tuple[Json, ...]
-    values: Json
+    manifests: tuple[JsonDict, ...]
+    values: JsonDict
     """Helm values of the PyTorch operator's chart; empty if nothing needs that operator."""
     requirements: tuple[Requirement, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -84,7 +82,7 @@ def plan_setup(cluster: ClusterProfile, specs: Sequence[Spec] = ()) -> Setup:
     return Setup(manifests, values, tuple(dict.fromkeys(needs)))
 
 
-def _remaining_requirements(needs: Iterable[Requirement], manifests: Sequence[Json]) -> Iterator[Requirement]:
+def _remaining_requirements(needs: Iterable[Requirement], manifests: Sequence[JsonDict]) -> Iterator[Requirement]:
     """Yield a job's requirements except Kubernetes, which is listed once, and the namespaces and objects in
     `manifests`.
     """
@@ -96,7 +94,7 @@ def _remaining_requirements(needs: Iterable[Requirement], manifests: Sequence[Js
             yield requirement
 
 
-def operator_values(cluster: ClusterProfile) -> Json:
+def operator_values(cluster: ClusterProfile) -> JsonDict:
     """Return the `values.yaml` of the operator's chart, with the fields that TKE's page on PyTorch-Operator names."""
     operator = cluster.spec.operator
     return {"image": operator.image.non_null_fields(), "namespace": operator.namespace.non_null_fields()}
@@ -107,14 +105,14 @@ def _deploys_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
     return "pytorchjob" in targets or "operator" in cluster.spec.model_fields_set
 
 
-def _namespace_objects(specs: Sequence[Spec], cluster: ClusterProfile, *, by_chart: bool) -> list[Json]:
+def _namespace_objects(specs: Sequence[Spec], cluster: ClusterProfile, *, by_chart: bool) -> list[JsonDict]:
     chart = cluster.spec.operator.namespace
     chart_namespaces = {chart.name} if by_chart and chart.create else set()
     needed = {*namespaces(specs), *({chart.name} if by_chart else ())}
     return [_make_object("v1", "Namespace", name) for name in sorted(needed - chart_namespaces)]
 
 
-def _priority_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> Iterator[Json]:
+def _priority_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> Iterator[JsonDict]:
     """Yield the priority classes of the profile, and those that jobs name, with value 0, which changes no order.
 
     The class of a job in Kueue's queue is a WorkloadPriorityClass (Kueue 0.19).
@@ -133,7 +131,7 @@ def _priority_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile)
         yield {**workload, "value": cluster.spec.priorities.get(name, 0)}
 
 
-def _queue_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[tuple[Json, QueueSystem]]:
+def _queue_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[tuple[JsonDict, QueueSystem]]:
     """Return the queues that the jobs name: namespaced ones first, then those of the cluster."""
     queues: dict[str, set[tuple[str, str]]] = {}
     for target, spec in jobs:
@@ -150,14 +148,14 @@ def _queue_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) ->
     ]
 
 
-def _queue_object(system: QueueSystem, space: str, name: str, cluster: ClusterProfile) -> Json:
+def _queue_object(system: QueueSystem, space: str, name: str, cluster: ClusterProfile) -> JsonDict:
     queue = _make_object(system.api(cluster.versions()), system.kind, name)
     if space:
         queue["metadata"]["namespace"] = space
     return {**queue, "spec": system.spec(name)}
 
 
-def _queue_requirements(queues: Iterable[tuple[Json, QueueSystem]]) -> Iterator[Requirement]:
+def _queue_requirements(queues: Iterable[tuple[JsonDict, QueueSystem]]) -> Iterator[Requirement]:
     """Yield the objects that the queues depend on and that the setup does not contain."""
     for queue, system in queues:
         if system.backing_object is not None:
@@ -165,11 +163,11 @@ def _queue_requirements(queues: Iterable[tuple[Json, QueueSystem]]) -> Iterator[
             yield Requirement("object", name, "", why)
 
 
-def _target_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
+def _target_objects(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[JsonDict]:
     """Return the objects besides the operator that a target's jobs need, such as the runtimes they name."""
     from ptcompile.compiler.pipeline import compile_document
 
-    objects: dict[tuple[str, str, str], Json] = {}
+    objects: dict[tuple[str, str, str], JsonDict] = {}
     for target, spec in jobs:
         operator = BY_TARGET[target]
         if is_overridden(operator, Operator.platform_objects):
@@ -186,5 +184,5 @@ def _catalog_resources(cluster: ClusterProfile) -> list[str]:
     return sorted({cluster.spec.gpu.resource_name, *names})
 
 
-def _make_object(version: str, kind: str, name: str) -> Json:
+def _make_object(version: str, kind: str, name: str) -> JsonDict:
     return {"apiVersion": version, "kind": kind, "metadata": {"name": name}}

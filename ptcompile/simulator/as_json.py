@@ -10,7 +10,7 @@ from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
 from ptcompile.simulator.rendezvous import job_rendezvous, volume_sources
@@ -68,7 +68,7 @@ def world_to_dict(
     total: int,
     skipped: Sequence[str],
     diagnostics: Sequence[Diagnostic],
-) -> dict[str, Any]:
+) -> JsonDict:
     """Return the JSON form of the world with secrets masked.
 
     `pods` yields the pods to list, up to `MAX_LISTED_CHARACTERS`; `total` is the number of pods in the world.
@@ -87,9 +87,9 @@ def world_to_dict(
     }
 
 
-def _list_pods(pods: Iterator[Pod], jobs: Mapping[int, SimulatedJob]) -> list[dict[str, Any]]:
+def _list_pods(pods: Iterator[Pod], jobs: Mapping[int, SimulatedJob]) -> list[JsonDict]:
     """Return the first pods in full, at least one. Only the first pod of each role is measured."""
-    listed: list[dict[str, Any]] = []
+    listed: list[JsonDict] = []
     sizes: dict[tuple[int, str], int] = {}
     remaining = MAX_LISTED_CHARACTERS
     while remaining > 0 and (pod := next(pods, None)) is not None:
@@ -116,7 +116,7 @@ def _truncation_warning(listed: int, total: int) -> Diagnostic:
     )
 
 
-def job_to_dict(job: SimulatedJob) -> dict[str, Any]:
+def job_to_dict(job: SimulatedJob) -> JsonDict:
     """Return the JSON form of a job without its pods."""
     rendezvous = job_rendezvous(job)
     totals = job.totals()
@@ -140,7 +140,7 @@ def job_to_dict(job: SimulatedJob) -> dict[str, Any]:
     }
 
 
-def _service_to_dict(service: Json) -> dict[str, Any]:
+def _service_to_dict(service: Json) -> JsonDict:
     spec = nested_map(service, "spec")
     return {
         "name": object_name(service),
@@ -151,7 +151,7 @@ def _service_to_dict(service: Json) -> dict[str, Any]:
     }
 
 
-def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> dict[str, Any]:
+def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> JsonDict:
     """Return the JSON form of one pod with secrets masked. `job` is its job as `mask_jobs` returns it."""
     pod = mask_pod(original, job)
     view = pod.view
@@ -194,7 +194,7 @@ def pod_to_dict(original: Pod, job: SimulatedJob | None = None) -> dict[str, Any
     }
 
 
-def _container_to_dict(container: dict[str, Any], spec: Json) -> dict[str, Any]:
+def _container_to_dict(container: JsonDict, spec: Json) -> JsonDict:
     """Return the container's JSON form, with the volume name of each mount."""
     mounts = [
         {"name": as_string(m.get("name")), "mountPath": as_string(m.get("mountPath"))}

@@ -8,7 +8,7 @@ from ptcompile.kinds.pods import Expansion
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.unstructured import GENERATED, Json, as_mapping, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import GENERATED, Json, JsonDict, as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.gangs import named_groups
 from ptcompile.operators.table import expand, kind_named
@@ -93,7 +93,7 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
         if count > 0:
             requests = amounts.pod_requests(role.pod(0).spec, defaulted=kind.gang_counts_limits)
             total = amounts.add(total, amounts.multiply(requests, count))
-    out: dict[str, Any] = {**group, "minResources": amounts.as_text(total)}
+    out: JsonDict = {**group, "minResources": amounts.as_text(total)}
     return out
 
 
@@ -106,7 +106,7 @@ def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
     group = next(named_groups(pod, stream), None)
     if group is None:
         return None
-    out: dict[str, Any] = {"name": group.name, "scheduler": group.scheduler, "minMember": group.size}
+    out: JsonDict = {"name": group.name, "scheduler": group.scheduler, "minMember": group.size}
     if group.manifest is None or group.lacks_member:
         return out | {"missing": True}
     spec = nested_map(group.manifest, "spec")

@@ -13,7 +13,7 @@ from ptcompile.kinds.pods import ExpandedRole, PodView
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.index import Objects, selector, service_selects
-from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map, object_name
 from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import NO_RANK, STANDALONE_ENDPOINT, Rendezvous
@@ -24,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.shell.values import Doubt
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
-from ptcompile.kubernetes.unstructured import as_string, kind_of, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, nested_map, object_name, string_map
 from ptcompile.operators.table import kind_named
 from ptcompile.simulator.hostnames import HostMistake, host_mistake
 from ptcompile.simulator.launchers import LAUNCHERS
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.kinds.pods import ExpandedRole
-    from ptcompile.kubernetes.unstructured import Json
 
 
 class Obstacle(NamedTuple):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kinds.pods import ExpandedRole
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map
 from ptcompile.simulator.launchers.rendezvous import KNOWN_IN_POD, Rendezvous
 from ptcompile.simulator.meeting import training_roles
 from ptcompile.simulator.obstacles import is_outside
@@ -55,7 +55,7 @@ class JobRendezvous(NamedTuple):
         low, high = self.processes
         return str(high) if low == high else f"{low} to {high}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         return {
             **self.first.to_dict(),

@@ -12,7 +12,7 @@ from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NodeGroup
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of, object_name
+from ptcompile.kubernetes.unstructured import JsonDict, as_mappings, as_string, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
 from ptcompile.simulator.job import SimulatedJob, job_of
@@ -21,7 +21,7 @@ from ptcompile.simulator.pod import RANDOM_SUFFIX, Pod
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, overload
+    from typing import Final, overload
 
     from ptcompile.kubernetes.unstructured import Json
 
@@ -140,7 +140,7 @@ class World(NamedTuple):
         """Pods of all jobs."""
         return WorldPods(self.jobs)
 
-    def to_dict(self, *, all_pods: bool = False) -> dict[str, Any]:
+    def to_dict(self, *, all_pods: bool = False) -> JsonDict:
         """Return the JSON form (schemas/world.schema.json).
 
         In a world of more than 4096 pods, or of more than 64 MiB of variables, roles with more than 64 pods are reduced

@@ -15,13 +15,13 @@ from ptcompile.apiserver.admission.request import ClusterState, Request, is_name
 from ptcompile.apiserver.cel import CelError, CostError, UncheckedError, evaluate, fresh_budget
 from ptcompile.apiserver.cel.values import ComputedFields
 from ptcompile.apiserver.defaulting.decoding import with_defaults
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, namespace_of, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.apiserver.cel.values import StepBudget
 
-    Variables = dict[str, Any]
+    Variables = JsonDict
 
 _MESSAGE_MAX = 5 * 1024
 """Maximum number of bytes of a text that `messageExpression` makes."""

@@ -17,6 +17,7 @@ from ptcompile.apiserver.defaulting.fields import child, children, fill_absent, 
 from ptcompile.apiserver.kinds import is_built_in
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_mappings,
     as_string,
     kind_of,
@@ -28,8 +29,6 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.apiserver.defaulting.fields import ObjectFields
 
     MutatingPlugin = Callable[[ObjectFields, ClusterState], ObjectFields]
@@ -180,7 +179,7 @@ def plugins_of(kind: tuple[str, str]) -> Iterator[tuple[str, MutatingPlugin]]:
     yield from ((name, mutate) for name, plugin_kind, mutate in _PLUGINS if plugin_kind == kind)
 
 
-def admitted(manifest: Json, state: ClusterState) -> dict[str, Any]:
+def admitted(manifest: Json, state: ClusterState) -> JsonDict:
     """Return a new object as validating plugins see it: with its defaults, and with what the server and the mutating
     plugins write. Accepts any data; never raises.
     """

@@ -16,6 +16,7 @@ from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
 from ptcompile.kubernetes.unstructured import (
     GENERATED,
     Json,
+    JsonDict,
     as_int,
     as_mappings,
     as_string,
@@ -195,7 +196,7 @@ def _replicas(manifest: Json) -> int:
 
 def _pod(owner: Json, meta: Json, spec: Json, name: str = "") -> Json:
     """Return the Pod that a controller creates from a template."""
-    metadata: dict[str, Any] = {
+    metadata: JsonDict = {
         "name": name or f"{object_name(owner)}-{GENERATED}",
         "namespace": namespace_of(owner),
         **{key: dict(value) for key in ("labels", "annotations") if (value := nested_map(meta, key))},

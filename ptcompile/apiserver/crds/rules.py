@@ -16,13 +16,13 @@ from ptcompile.apiserver.cel.library import UncheckedError
 from ptcompile.apiserver.cel.values import ABSENT, CelError, CostError, Optional, to_duration, to_timestamp
 from ptcompile.apiserver.defaulting.schemas import resolve_node, with_schema_defaults
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.apiserver.cel.values import StepBudget
     from ptcompile.apiserver.kinds import Schema
     from ptcompile.kinds.model import Kind
-    from ptcompile.kubernetes.unstructured import Json
 
 
 _ABSENT = object()
@@ -129,7 +129,7 @@ _REMAINING_RULES = ""
 """Entry of `_Run.unchecked` for all remaining rules once the budget is spent."""
 
 
-def _variables(rule: Json, text: str, pair: _Pair) -> dict[str, Any] | None:
+def _variables(rule: Json, text: str, pair: _Pair) -> JsonDict | None:
     """Return a rule's variables, or None if the rule needs an old value that does not exist."""
     if "oldSelf" not in text:
         return {"self": pair.new}
@@ -138,7 +138,7 @@ def _variables(rule: Json, text: str, pair: _Pair) -> dict[str, Any] | None:
     return None if pair.old is _ABSENT else {"self": pair.new, "oldSelf": pair.old}
 
 
-def _message(rule: Json, names: dict[str, Any] | None = None, budget: StepBudget | None = None) -> str:
+def _message(rule: Json, names: JsonDict | None = None, budget: StepBudget | None = None) -> str:
     """Return the text that a rule's messageExpression gives, else the rule's message."""
     expression = rule.get("messageExpression")
     if isinstance(expression, str) and names is not None and budget is not None:

@@ -13,7 +13,7 @@ from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, is_built_in, other_kind, resolve
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import Json, kind_of
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _POINTERS = frozenset(
 """ObjectFields of type `*bool` and `*string`, and those that Go always writes."""
 
 
-def as_encoded(manifest: Json) -> dict[str, Any]:
+def as_encoded(manifest: Json) -> JsonDict:
     """Return a copy of an object of a built-in kind in the server's form."""
     kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     served = other_kind(kind)
@@ -54,9 +54,9 @@ def as_encoded(manifest: Json) -> dict[str, Any]:
         document = served.document
         name = served.definition
     else:
-        plain: dict[str, Any] = copy_without_nulls(manifest)
+        plain: JsonDict = copy_without_nulls(manifest)
         return plain
-    encoded: dict[str, Any] = _encode(manifest, load(document)["$defs"][name], document)
+    encoded: JsonDict = _encode(manifest, load(document)["$defs"][name], document)
     return encoded
 
 
@@ -84,7 +84,7 @@ def _encode(value: Any, schema: Schema, document: str) -> Any:
     return value
 
 
-def _encode_mapping(value: Json, schema: Schema, document: str) -> dict[str, Any]:
+def _encode_mapping(value: Json, schema: Schema, document: str) -> JsonDict:
     properties = schema.get("properties", {})
     additional = schema.get("additionalProperties")
     required = schema.get("required", ())
@@ -108,7 +108,7 @@ def _is_left_out(field: str, value: Any, schema: Schema) -> bool:
     return bool(value == {} and "additionalProperties" in schema and schema["additionalProperties"] is not False)
 
 
-def with_defaults(manifest: Json, definitions: Definitions | None = None) -> dict[str, Any]:
+def with_defaults(manifest: Json, definitions: Definitions | None = None) -> JsonDict:
     """Return an object with the defaults of its kind, which it gets at each request: those of Kubernetes or of its CRD.
 
     Accepts any data; never raises.
@@ -118,7 +118,7 @@ def with_defaults(manifest: Json, definitions: Definitions | None = None) -> dic
     return with_crd_defaults(copy_without_nulls(manifest), definitions)
 
 
-def with_built_in_defaults(manifest: dict[str, Any]) -> dict[str, Any]:
+def with_built_in_defaults(manifest: JsonDict) -> JsonDict:
     """Fill in the defaults of a built-in kind, and return the object."""
     default = BUILT_IN_DEFAULTS.get(kind_of(manifest))
     if default is not None:
@@ -126,11 +126,11 @@ def with_built_in_defaults(manifest: dict[str, Any]) -> dict[str, Any]:
     return manifest
 
 
-def with_crd_defaults(manifest: dict[str, Any], definitions: Definitions | None) -> dict[str, Any]:
+def with_crd_defaults(manifest: JsonDict, definitions: Definitions | None) -> JsonDict:
     """Return an object with the defaults of its CRD."""
     kind = kind_of(manifest)
     if kind in CUSTOM:
-        defaulted: dict[str, Any] = with_schema_defaults(load(CUSTOM[kind]), CUSTOM[kind], manifest)
+        defaulted: JsonDict = with_schema_defaults(load(CUSTOM[kind]), CUSTOM[kind], manifest)
         return defaulted
     definition = _find_definition(kind, definitions)
     return manifest if definition is None else with_schema_defaults(definition.schema, definition.document, manifest)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ptcompile.kubernetes.unstructured import JsonDict
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    ObjectFields = dict[str, Any]
+    ObjectFields = JsonDict
 
 
 def child(parent: ObjectFields, key: str) -> ObjectFields:

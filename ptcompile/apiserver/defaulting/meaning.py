@@ -20,7 +20,7 @@ from ptcompile.apiserver.defaulting.pods import (
     default_pull_policy,
 )
 from ptcompile.kinds.model import NO_DEFAULTS, KeyPath, KindDefaults
-from ptcompile.kubernetes.unstructured import Json, kind_of
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
 from ptcompile.operators.table import OPERATORS, kind_named
 
 _EMPTY_MEANS_ABSENT = frozenset(
@@ -52,14 +52,14 @@ _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _CONTAINERS = ("containers", "initContainers")
 
 
-def _scalars(fields: Json) -> dict[str, Any]:
+def _scalars(fields: Json) -> JsonDict:
     """Return the fields that are neither mappings nor lists."""
     return {name: value for name, value in fields.items() if not isinstance(value, dict | list)}
 
 
-def _pod_defaults() -> dict[str, Any]:
+def _pod_defaults() -> JsonDict:
     """Return what a Pod's absent fields mean; the last two are written by admission plugins."""
-    pod: dict[str, Any] = {}
+    pod: JsonDict = {}
     default_pod(pod)
     return {
         **_scalars(pod["spec"]),
@@ -68,21 +68,21 @@ def _pod_defaults() -> dict[str, Any]:
     }
 
 
-def _container_defaults() -> dict[str, Any]:
+def _container_defaults() -> JsonDict:
     """Return what a container's absent fields mean, other than its pull policy."""
-    container: dict[str, Any] = {"imagePullPolicy": "Always"}
+    container: JsonDict = {"imagePullPolicy": "Always"}
     default_container(container)
     return {name: value for name, value in _scalars(container).items() if name != "imagePullPolicy"}
 
 
-def _probe_defaults() -> dict[str, Any]:
-    probe: dict[str, Any] = {}
+def _probe_defaults() -> JsonDict:
+    probe: JsonDict = {}
     default_probe(probe)
     return probe
 
 
-def _service_defaults() -> dict[str, Any]:
-    service: dict[str, Any] = {}
+def _service_defaults() -> JsonDict:
+    service: JsonDict = {}
     BUILT_IN_DEFAULTS["v1", "Service"](service)
     return _scalars(service["spec"])
 

@@ -7,6 +7,7 @@ from copy import deepcopy
 
 from ptcompile._internal.schema_files import load
 from ptcompile.apiserver.kinds import resolve
+from ptcompile.kubernetes.unstructured import JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.kinds import Schema
 
 
-_EMBEDDED_DEFAULTS: dict[str, dict[str, Any]] = {
+_EMBEDDED_DEFAULTS: dict[str, JsonDict] = {
     **{
         name: {"name": ""}
         for name in (

@@ -41,12 +41,12 @@ from ptcompile.apiserver.structure.violations import (
     wrong_version,
 )
 from ptcompile.diagnostics.fixes import NO_ITEM, fix_list
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.kubernetes.versions import Version, Versions, is_switched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.apiserver.kinds import Schema
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Switches
 
 
@@ -459,6 +459,6 @@ def _null_item(expected: str) -> SchemaViolation:
     return violation
 
 
-def _item_defaults(items: Schema, scope: SchemaScope) -> dict[str, Any]:
+def _item_defaults(items: Schema, scope: SchemaScope) -> JsonDict:
     """Return the defaults of a list item's fields, which the server sets before it compares list-map keys."""
     return {name: field["default"] for name, field in fields_of(items, scope)[0].items() if "default" in field}

@@ -15,6 +15,7 @@ from ptcompile.cli.commands.compile import write
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import Parser, add_cluster, add_format, add_output_format, check_target
 from ptcompile.cli.reporter import Reporter
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source import documents as source
 
 TYPE_CHECKING = False
@@ -118,7 +119,7 @@ def _load(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
     return loaded, inputs
 
 
-def _with_files(inputs: Mapping[str, str], loaded: Any) -> dict[str, Any]:
+def _with_files(inputs: Mapping[str, str], loaded: Any) -> JsonDict:
     """Return the inputs with named JSON and YAML files replaced by their content, as `pyflyte run` does."""
     from ptcompile.flyte import run as runner
 
@@ -143,7 +144,7 @@ def _read_input(path: str) -> Any:
     return stream.documents[0].data
 
 
-def _parse_images(options: Sequence[str]) -> dict[str, Any]:
+def _parse_images(options: Sequence[str]) -> JsonDict:
     """Parse `--image IMAGE`, the default image, and `--image NAME=IMAGE`, a named image, as pyflyte does."""
     named = dict(option.split("=", 1) for option in options if "=" in option)
     unnamed = [option for option in options if "=" not in option]

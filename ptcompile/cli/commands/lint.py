@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.cli import files
@@ -16,6 +16,7 @@ from ptcompile.cli.related import RelatedObjects, repeated_objects
 from ptcompile.cli.reporter import LintedFile, Reporter, map_files, printed_format, quoted_lines, shows_lines
 from ptcompile.diagnostics.selection import selection
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.report.layout import format_location
 
 TYPE_CHECKING = False
@@ -103,7 +104,7 @@ class FileLinter:
         options: argparse.Namespace,
         config: Config,
         profile: ClusterProfile | None,
-        related: Callable[[InputFile], Sequence[Mapping[str, Any]] | None] = lambda _: None,
+        related: Callable[[InputFile], Sequence[Json] | None] = lambda _: None,
         earlier: RepeatedObjects | None = None,
     ) -> None:
         self.options = options

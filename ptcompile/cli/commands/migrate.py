@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
 from ptcompile.cli.config import Nearest
@@ -20,6 +20,7 @@ from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import Parser, add_cluster, add_format, add_jobs, add_output_format, check_target
 from ptcompile.cli.reporter import Reporter, map_files
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.unstructured import Json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _convert_file(
     target: str,
     profile: ClusterProfile | None,
     lossy: bool,
-    objects: Mapping[str | None, Sequence[Mapping[str, Any]]],
+    objects: Mapping[str | None, Sequence[Json]],
     nearest: Nearest,
 ) -> Result:
     """Return the conversion of a file, to whose objects those of the other files are related (`objects`, by file)."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
 
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import Parser, add_untrusted
+from ptcompile.kubernetes.unstructured import Json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO
+    from typing import BinaryIO
 
 _EPILOG = """\
 Editors start it and talk to it in the Language Server Protocol. docs/guide/editors.md has the settings for VS Code,
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
                 file.write(text)
             return path
 
-        def make_workspace(folders: list[str], client_options: Mapping[str, Any]) -> Workspace:
+        def make_workspace(folders: list[str], client_options: Json) -> Workspace:
             return Workspace(folders, client_options)
 
         stdin = cast("BinaryIO", _ClientInput(sys.stdin.buffer))

@@ -16,6 +16,7 @@ from ptcompile.compiler.frontend.errors import invalid_field, problem
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems, shorten
 from ptcompile.kubernetes.commands import PROCESS_WORDS, basename, is_program, unwrap
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.shell.calls import split_line
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
@@ -163,7 +164,7 @@ def _torchrun_entry(launch: command.Invocation, tokens: list[str], job: JobSpec)
     """Return the fields of a torchrun command line."""
     if not launch.entry or "no-python" in launch.options:
         return _PROGRAM.format(_format_list(tokens))
-    elastic: dict[str, Any] = {}
+    elastic: JsonDict = {}
     obstacle = None
     for option, text in launch.options.items():
         if option == "module" or _is_written_anyway(option, text, job):

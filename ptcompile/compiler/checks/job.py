@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.limits import limits
 from ptcompile._internal.spelling import closest_match
@@ -15,6 +15,7 @@ from ptcompile.ir.job import Context, Job, Target
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.operators.table import OPERATORS
 from ptcompile.simulator.launchers.torchrun import why_not_option
@@ -94,7 +95,7 @@ def _nulled_variables(template: PodTemplate) -> dict[str, None]:
     return {} if isinstance(env, tuple) else dict.fromkeys(name for name in env if isinstance(env[name], tuple))
 
 
-def _profile_variables(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _profile_variables(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str, Json]]:
     """Yield the variables that the profile sets for the job, after the profile field that sets them."""
     profile = cluster.spec
     yield "defaults.env", profile.defaults.env
@@ -105,14 +106,14 @@ def _profile_variables(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str,
         yield f"fabrics.{job.fabric}", {**_main_env(fabric.pod_template), **fabric.env}
 
 
-def _main_env(template: Mapping[str, Any]) -> dict[str, Any]:
+def _main_env(template: Json) -> JsonDict:
     """Return the variables that a pod template of the profile sets in the main container."""
     containers = template.get("spec", {}).get("containers", ())
     entries = (entry for container in containers if container.get("name") == MAIN for entry in container.get("env", ()))
     return {str(entry.get("name")): entry.get("value") for entry in entries}
 
 
-def _overwritten_names(env: Mapping[str, Any], target: Target) -> list[str]:
+def _overwritten_names(env: Json, target: Target) -> list[str]:
     return [k for k, v in env.items() if k in target.overwrites and (v is None or v != target.overwrites[k])]
 
 
@@ -355,7 +356,7 @@ def images(parts: SpecParts) -> Problems:
                     yield from _check_container_name(container_path, container, main, image)
 
 
-def _containers(pod: Any, key: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _containers(pod: Any, key: str) -> Iterator[tuple[int, JsonDict]]:
     items = pod.get(key) if isinstance(pod, dict) else None
     for index, container in enumerate(items if isinstance(items, list) else ()):
         if isinstance(container, dict):
@@ -375,7 +376,7 @@ def _check_image(path: Path, image: str) -> Problems:
     yield problem("invalid-image", path, reason, help, stage="pod", authority="kubelet")
 
 
-def _check_container_name(path: Path, container: dict[str, Any], main: str, image: str | None) -> Problems:
+def _check_container_name(path: Path, container: JsonDict, main: str, image: str | None) -> Problems:
     """Yield a warning for an additional container with the main container's image: its name is probably wrong."""
     name = container.get("name")
     if isinstance(name, str) and name != main and container.get("image") in (None, image):

@@ -14,7 +14,7 @@ from ptcompile.compiler.frontend.errors import problem
 from ptcompile.compiler.frontend.lowering import pod_template_of
 from ptcompile.compiler.frontend.parts import blocks, with_path
 from ptcompile.diagnostics import Path, Problem, Problems
-from ptcompile.kubernetes.unstructured import MISSING, get
+from ptcompile.kubernetes.unstructured import MISSING, Json, JsonDict, get
 from ptcompile.spec.pod_fields import POD_FIELDS
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ def profile_template_problems(profile: ClusterProfile) -> Problems:
         yield from _check_template(("spec", "fabrics", name, "podTemplate"), fabric.pod_template)
 
 
-def _check_template(path: Path, template: Mapping[str, Any]) -> Problems:
+def _check_template(path: Path, template: Json) -> Problems:
     for decode_problem in _decode_problems({"kind": "Pod", **template}) if template else ():
         yield with_path(decode_problem, (*path, *decode_problem.path))
 
@@ -61,7 +61,7 @@ def _check_fields(block: Path, fields: PodFields) -> Problems:
 _KUBERNETES_FIELDS = tuple(field for field in POD_FIELDS if field.is_kubernetes)
 
 
-def _kubernetes_pod(fields: PodFields) -> dict[str, Any]:
+def _kubernetes_pod(fields: PodFields) -> JsonDict:
     """Return a pod of the block's fields that the spec's models do not type, or {} if it sets none."""
     set_fields = fields.model_fields_set
     words = [field for field in _KUBERNETES_FIELDS if field.attribute in set_fields]
@@ -74,11 +74,11 @@ def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, str)
 
 
-def _decode_problems(pod: Mapping[str, Any]) -> list[Problem]:
+def _decode_problems(pod: Json) -> list[Problem]:
     return [*pod_decode_problems(pod), *(_null_item_problems(pod, ()) if _has_null_item(pod) else ())]
 
 
-def _check_patch(path: Path, patch: Mapping[str, Any]) -> Problems:
+def _check_patch(path: Path, patch: Json) -> Problems:
     if not patch:
         return
     for key in patch.keys() - {"metadata", "spec"}:

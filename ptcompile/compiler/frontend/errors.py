@@ -20,7 +20,7 @@ from ptcompile.diagnostics import Edit, Fix, Path, Problem, field_path, fixes, p
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.kubernetes.unstructured import as_mapping, get
+from ptcompile.kubernetes.unstructured import JsonDict, as_mapping, get
 from ptcompile.spec.reader import SPEC_FILE, Block, SpecViolation
 
 _CONTAINERS = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
@@ -427,9 +427,9 @@ def form_help(path: Path, value: Any) -> tuple[str, FixTemplate | None] | None:
     return None
 
 
-def _env_mapping(entries: list[Any]) -> dict[str, Any] | None:
+def _env_mapping(entries: list[Any]) -> JsonDict | None:
     """Return Kubernetes' env entries as a mapping of the spec, or None for other items and repeated names."""
-    variables: dict[str, Any] = {}
+    variables: JsonDict = {}
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or entry["name"] in variables:
             return None

@@ -9,6 +9,7 @@ from ptcompile.compiler.frontend.parts import SpecParts, lower_resources, parts_
 from ptcompile.diagnostics import Path
 from ptcompile.ir import job as ir, pods
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.pod_fields import POD_FIELDS, PodField
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
         Spec,
     )
 
-    Tree = dict[str, Any]
+    Tree = JsonDict
 
 
 KeyPath = tuple[str, ...]
@@ -124,8 +125,8 @@ def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None
 
 
 def _apply_patches(
-    template: dict[str, Any],
-    nulls: dict[str, Any],
+    template: JsonDict,
+    nulls: JsonDict,
     own_amounts: pods.Resources,
     patches: list[tuple[Path, Any]],
     main: str,
@@ -146,7 +147,7 @@ def _apply_patches(
     return pod._replace(nulls=pods.absent_nulls(nulls, template)) if nulls else pod
 
 
-def _with_main_name(patch: Mapping[str, Any], job: JobSpec, role: str) -> Mapping[str, Any]:
+def _with_main_name(patch: Json, job: JobSpec, role: str) -> Json:
     """Return a patch with the main container under its name in the spec; the patch may use its name in the manifest."""
     name = _names(job).container_of(role) if patch else None
     if name in {None, MAIN}:
@@ -184,7 +185,7 @@ def _auxiliary_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
     return ir.Role(name, role.replicas, pod, role.restart_policy or "OnFailure", trains=False)
 
 
-def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
+def template_of(fields: PodFields, name: str = MAIN) -> JsonDict:
     """Return a block's pods as a Kubernetes pod template with only the fields that it sets.
 
     `name` is the name of its main container. Amounts are left out; `lower_resources` reads them.
@@ -195,11 +196,11 @@ def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
     return template
 
 
-def pod_template_of(fields: PodFields, words: Iterable[PodField], name: str = MAIN) -> dict[str, Any]:
+def pod_template_of(fields: PodFields, words: Iterable[PodField], name: str = MAIN) -> JsonDict:
     """Return some fields of a block as a pod template, without nulls, empty lists and empty mappings."""
-    main: dict[str, Any] = {"name": name}
-    pod: dict[str, Any] = {"containers": [main]}
-    metadata: dict[str, Any] = {}
+    main: JsonDict = {"name": name}
+    pod: JsonDict = {"containers": [main]}
+    metadata: JsonDict = {}
     holders = {"metadata": metadata, "spec": pod, "main": main}
     set_fields = fields.model_fields_set
     for _, attribute, holder, field, _, nullable in [word for word in words if word.attribute in set_fields]:
@@ -221,7 +222,7 @@ _MEANINGFUL_WHEN_EMPTY = frozenset({"command", "args"})
 """Lists whose empty value has a meaning."""
 
 
-def env_entry(name: str, value: str | EnvSource) -> dict[str, Any]:
+def env_entry(name: str, value: str | EnvSource) -> JsonDict:
     """Return a variable of a spec as a Kubernetes env entry."""
     if isinstance(value, str):
         return {"name": name, "value": value}
@@ -281,7 +282,7 @@ def lower_run_policy(policy: RunPolicy) -> ir.RunPolicy:
     )
 
 
-def _runtime(reference: RuntimeRef | None) -> dict[str, Any] | None:
+def _runtime(reference: RuntimeRef | None) -> JsonDict | None:
     if reference is None:
         return None
     return {"apiGroup": reference.api_group, "kind": reference.kind, "name": reference.name}

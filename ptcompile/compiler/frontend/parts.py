@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.ir import pods
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import get
+from ptcompile.kubernetes.unstructured import Json, get
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.objects import AuxiliaryRole, typed_nullable_amounts
 
@@ -109,7 +109,7 @@ def with_path(problem: Problem, path: Path) -> Problem:
     return problem._replace(path=path, field=problem.field and None, fix=fix)
 
 
-def to_source_field(problem: Problem, spec: Mapping[str, Any]) -> Problem:
+def to_source_field(problem: Problem, spec: Json) -> Problem:
     """Return a problem of an inherited field at the job's field, and one of `nodes` at the field that sets it."""
     path = problem.path
     job = spec.get("spec")

@@ -21,7 +21,7 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.ir.pods import Json
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile, GpuClaim
 
 _MIG = "nvidia.com/mig-"

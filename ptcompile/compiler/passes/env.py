@@ -11,11 +11,8 @@ from __future__ import annotations
 
 from ptcompile.ir.job import Context, Job, Launch, map_templates
 from ptcompile.ir.pods import PodTemplate
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.spec import devices as hardware
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.ir.pods import Json
 
 
 def env(job: Job, context: Context) -> Job:

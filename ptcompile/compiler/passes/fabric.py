@@ -20,7 +20,7 @@ from ptcompile.spec.checks import MAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.ir.pods import Json
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import Fabric
 
 _INTERFACE = "NCCL_SOCKET_IFNAME"

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.ir.pods import Json
+from ptcompile.kubernetes.unstructured import Json
 
 
 def hosts(job: Job, context: Context) -> Job:

@@ -16,15 +16,13 @@ from collections.abc import Sequence
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.spec import devices as hardware
 from ptcompile.spec.checks import MAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.ir.pods import Json
     from ptcompile.spec.cluster_profile import Accelerator, NodeRequirement, ProfileSpec
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -98,7 +96,7 @@ def _with_node_affinity(affinity: Json, expressions: Sequence[Json], alternative
     return {**affinity, "nodeAffinity": {**node, _REQUIRED: {**required, "nodeSelectorTerms": terms}}}
 
 
-def _with_expressions(term: Json, expressions: Sequence[Json]) -> dict[str, Any]:
+def _with_expressions(term: Json, expressions: Sequence[Json]) -> JsonDict:
     existing = term.get("matchExpressions") or []
     return {
         **term,
@@ -114,7 +112,7 @@ def _copy_expression(expression: Json) -> Json:
     return {key: [*value] if isinstance(value, list) else value for key, value in expression.items()}
 
 
-def _without_tolerations(template: Json) -> dict[str, Any]:
+def _without_tolerations(template: Json) -> JsonDict:
     """Return the profile's pod template without its tolerations, which the pass `tolerations` merges with the
     user's.
     """

@@ -25,7 +25,7 @@ from ptcompile.simulator.launchers.torchrun import FIRST_HYPHENS, OWN_STORE, SHA
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.ir.pods import Json
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.kubernetes.versions import Version
 
 

@@ -10,14 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.ir.pods import Json
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 
 def security(job: Job, context: Context) -> Job:
@@ -45,13 +41,13 @@ def _restrict(template: PodTemplate) -> PodTemplate:
     return template if filled == template else filled
 
 
-def _restrict_container(container: Json) -> dict[str, Any]:
+def _restrict_container(container: Json) -> JsonDict:
     """Return the container without privilege escalation and with all capabilities dropped; capabilities it adds are
     kept.
     """
     context = _as_mapping(container.get("securityContext"))
     capabilities = _fill(_as_mapping(context.get("capabilities")), {"drop": ["ALL"]})
-    required: dict[str, Any] = {"capabilities": capabilities}
+    required: JsonDict = {"capabilities": capabilities}
     if context.get("privileged") is not True and "CAP_SYS_ADMIN" not in (capabilities.get("add") or ()):
         required = {
             "allowPrivilegeEscalation": False,
@@ -60,10 +56,10 @@ def _restrict_container(container: Json) -> dict[str, Any]:
     return {**container, "securityContext": {**_fill(context, required), "capabilities": capabilities}}
 
 
-def _fill(fields: Json, defaults: Json) -> dict[str, Any]:
+def _fill(fields: Json, defaults: Json) -> JsonDict:
     """Return the user's fields first, whose keys carry their origins, then the missing ones."""
     return {**fields, **{key: value for key, value in defaults.items() if key not in fields}}
 
 
-def _as_mapping(value: Any) -> Mapping[str, Any]:
+def _as_mapping(value: Any) -> Json:
     return value if isinstance(value, Mapping) else {}

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, Job, Target, Wiring
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.batch import endings as batch_endings
 from ptcompile.operators.queues.queue_systems import KAI_MIN_MEMBER
 from ptcompile.operators.queues.queues import gang_scheduler_of as gang_of
@@ -42,8 +43,6 @@ from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -86,11 +85,11 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Problems:
         yield from check_service_name(job, "the job's Service")
 
 
-def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     role = job.roles[0]
     policy = job.run_policy
     is_multi_node = job.peak_nodes > 1
-    spec: dict[str, Any] = {}
+    spec: JsonDict = {}
     if policy.suspend:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
@@ -123,7 +122,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     return [*services, *emitting.pod_group(job, cluster, "job"), manifest]
 
 
-def _metadata(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _metadata(job: Job, cluster: ClusterProfile) -> JsonDict:
     """Return the metadata; without its annotation for the gang's size, KAI schedules a Job's pods singly (KAI 0.15)."""
     metadata = object_metadata(job, cluster, "job")
     if gang_of(job, cluster) == "kai":
@@ -135,7 +134,7 @@ def _service_name(job: Job) -> str:
     return job.names.service or job.name
 
 
-def _headless_service(job: Job) -> dict[str, Any]:
+def _headless_service(job: Job) -> JsonDict:
     """Return the Service that gives each pod its name; it precedes the Job so that names resolve from the start."""
     return {
         "apiVersion": "v1",

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Problems
 from ptcompile.ir.job import Job
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.shared import endings
 from ptcompile.operators.shared.emitting import SPEC, unsupported_by_target
 from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.ir.job import OnDisruption
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 _DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 
 
-def ending_fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: bool) -> dict[str, Any]:
+def ending_fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: bool) -> JsonDict:
     """Return backoffLimit, successPolicy and podFailurePolicy of a Job.
 
     `retries` is the number of retried failures, `lost` the action for a lost node, `in_place` whether the kubelet
     restarts containers, which excludes a podFailurePolicy, `node_0` whether the Job ends with its index 0.
     """
-    spec: dict[str, Any] = {"backoffLimit": retries}
+    spec: JsonDict = {"backoffLimit": retries}
     if node_0:
         spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
     if lost != "Count" and not in_place:

@@ -17,6 +17,7 @@ from ptcompile.kinds.templates import (
 )
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mappings,
     as_string,
@@ -28,7 +29,7 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Literal
 
 
 _INDEX_ENV = templates.env_from_field("JOB_COMPLETION_INDEX", f"metadata.labels['{templates.COMPLETION_INDEX}']")
@@ -124,7 +125,7 @@ class PodBuilder:
         )
 
 
-def _with_index(pod: Json, *, labelled: bool) -> dict[str, Any]:
+def _with_index(pod: Json, *, labelled: bool) -> JsonDict:
     """Append JOB_COMPLETION_INDEX to the env of each container that lacks it."""
     entry = _INDEX_ENV if labelled else _INDEX_ENV_OLD
 

@@ -31,7 +31,16 @@ from ptcompile.diagnostics.field_errors import FieldErrors, as_field_int, indexe
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_int,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.jobset import gates
 
@@ -319,7 +328,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
     user_spec = manifest.get("spec")
     if user_spec is not None and not isinstance(user_spec, Mapping):
         return manifest
-    spec: dict[str, Any] = {**roundtrip.as_go_reads(dict(user_spec or {}), SPEC, LOOSE, complete=complete)}
+    spec: JsonDict = {**roundtrip.as_go_reads(dict(user_spec or {}), SPEC, LOOSE, complete=complete)}
     _fill_field(spec, "successPolicy", "operator", "All")
     _fill_field(spec, "startupPolicy", "startupPolicyOrder", "AnyOrder")
     _fill_field(spec, "network", "enableDNSHostnames", True)
@@ -332,7 +341,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
     return {**manifest, "spec": spec}
 
 
-def _fill_field(spec: dict[str, Any], key: str, field: str, value: Any) -> None:
+def _fill_field(spec: JsonDict, key: str, field: str, value: Any) -> None:
     """Set a field of a sub-object if it is unset. A value of a wrong type stays, for the schema to reject."""
     old = spec.get(key)
     if old is None or (isinstance(old, Mapping) and old.get(field) in (None, "")):

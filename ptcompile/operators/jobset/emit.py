@@ -21,6 +21,7 @@ from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring, backend
 from ptcompile.ir.pods import PodTemplate
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.jobset import endings
 from ptcompile.operators.queues.queue_systems import KAI_MIN_MEMBER
 from ptcompile.operators.queues.queues import gang_scheduler_of as gang_of
@@ -42,8 +43,6 @@ from ptcompile.operators.shared.endings import JOBSET_ENDING_SENTENCES, POD_COUN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -82,7 +81,7 @@ def _has_two_roles(job: Job) -> bool:
     return len(job.training_roles) > 1
 
 
-def _rank_variable() -> dict[str, Any]:
+def _rank_variable() -> JsonDict:
     return {"name": "RANK", **rank_source(_GLOBAL_INDEX)}
 
 
@@ -120,9 +119,9 @@ def _groups(job: Job) -> list[IndexedGroup]:
     return [IndexedGroup(name, pods, jobs) for _, name, jobs, pods in _replicated_jobs(job)]
 
 
-def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     policy = job.run_policy
-    spec: dict[str, Any] = {}
+    spec: JsonDict = {}
     if policy.suspend:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
@@ -155,13 +154,13 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     return [*emitting.pod_group(job, cluster, "jobset"), manifest]
 
 
-def _pod_template(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _pod_template(role: Role, job: Job, cluster: ClusterProfile) -> JsonDict:
     template = emitting.with_pod_group(_with_rank(role, job), job, cluster)
     main = job.names.container_of(role.name) if role.trains else None
     return pod_template.write(template, main=main, restartPolicy=role.restart_policy or "Never")
 
 
-def kai_min_member(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def kai_min_member(job: Job, cluster: ClusterProfile) -> JsonDict:
     """Return the metadata of an elastic Job template: KAI counts all pods of a Job as its gang by default (KAI
     0.15).
     """

@@ -21,16 +21,13 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Problems
 from ptcompile.ir.job import Job, Role
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.batch import endings as batch_endings
 from ptcompile.operators.shared import endings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-    Json = dict[str, Any]
 
 
 def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) -> Problems:
@@ -50,7 +47,7 @@ def check_endings(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool
     yield from endings.check_lost_pods(job, each=failure_action == "RestartPod", crash=crash, authority="jobset")
 
 
-def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> Json:
+def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> JsonDict:
     """Return the fields of a child Job that decide how it ends. `deadline` is in seconds."""
     in_place = endings.restarts_in_place(role)
     disruption_action = endings.on_disruption(job)
@@ -64,14 +61,14 @@ def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> J
     return spec if deadline is None else {**spec, "activeDeadlineSeconds": deadline}
 
 
-def failure_policy(job: Job, deadline: int | None) -> Json | None:
+def failure_policy(job: Job, deadline: int | None) -> JsonDict | None:
     """Return the JobSet's failurePolicy, or None if the first failed Job ends it. `deadline` is that of a Job, in
     seconds.
     """
     in_place = all(endings.restarts_in_place(role) for role in job.roles)
     whole = not in_place and endings.on_pod_failure(job) == "RestartJob"
     disruption_action = endings.on_disruption(job)
-    rules: list[Json] = []
+    rules: list[JsonDict] = []
     if disruption_action == "Ignore" and not endings.restarts_alone(job) and not in_place:
         rules.append(_failure_rule("disruption", "RestartJobSetAndIgnoreMaxRestarts", "PodFailurePolicy"))
     if disruption_action == "FailJob" and whole:
@@ -82,13 +79,13 @@ def failure_policy(job: Job, deadline: int | None) -> Json | None:
         rules.append(
             {**_failure_rule("beside", "FailJobSet", "BackoffLimitExceeded"), "targetReplicatedJobs": auxiliary}
         )
-    policy: Json = {"maxRestarts": endings.retries(job) if whole else 0}
+    policy: JsonDict = {"maxRestarts": endings.retries(job) if whole else 0}
     if rules:
         policy["rules"] = rules
     return policy if whole or rules else None
 
 
-def success_policy(job: Job, training_jobs: list[str]) -> Json | None:
+def success_policy(job: Job, training_jobs: list[str]) -> JsonDict | None:
     """Return the JobSet's successPolicy, or None if all replicatedJobs must succeed. `trainers` are the training ones.
 
     If there are two, the first is the master's.
@@ -99,5 +96,5 @@ def success_policy(job: Job, training_jobs: list[str]) -> Json | None:
     return {"operator": "All", "targetReplicatedJobs": training_jobs[:1] if node_0 else training_jobs}
 
 
-def _failure_rule(name: str, action: str, reason: str) -> Json:
+def _failure_rule(name: str, action: str, reason: str) -> JsonDict:
     return {"name": name, "action": action, "onJobFailureReasons": [reason]}

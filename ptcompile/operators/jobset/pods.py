@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, unreadable_names
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mapping,
     as_mappings,
@@ -60,7 +60,7 @@ def expand(manifest: Json, request: KindContext, *, main: str | None = None) -> 
 def _with_defaults(replicated: Json) -> Json:
     """Return the replicatedJob with the fields that the mutating webhook and the controller set."""
     template = nested_map(replicated, "template")
-    job: dict[str, Any] = dict(nested_map(template, "spec"))
+    job: JsonDict = dict(nested_map(template, "spec"))
     pod_template = nested_map(job, "template")
     pod = dict(nested_map(pod_template, "spec"))
     job["completionMode"] = as_string(job.get("completionMode")) or "Indexed"

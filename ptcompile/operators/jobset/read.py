@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
@@ -17,7 +16,7 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map
 
 _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 
@@ -99,7 +98,7 @@ def _read_master_and_workers(spec: Json, jobs: Sequence[Json], first: int) -> Re
     return Read("jobset", (master, worker, *_auxiliary_roles(jobs, [first, first + 1])), fields)
 
 
-def _run_policy(spec: Json, trainer: Json) -> dict[str, Any]:
+def _run_policy(spec: Json, trainer: Json) -> JsonDict:
     deadline = nested_map(trainer, "template", "spec").get("activeDeadlineSeconds")
     policy = {
         "ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished"),

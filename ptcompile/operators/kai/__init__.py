@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import Feature, GangSystem, Install, Operator, QueueSystem
+from ptcompile.kubernetes.unstructured import JsonDict
 
 
 class KAI(Operator):
@@ -42,7 +42,7 @@ class KAI(Operator):
 _SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}
 
 
-def _queue_spec(_name: str) -> dict[str, Any]:
+def _queue_spec(_name: str) -> JsonDict:
     """Return a spec without guarantee or limit, as KAI's default-queue (KAI Scheduler,
     docs/quickstart/default-queues.yaml).
     """

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Problem, Problems, problem_at
 from ptcompile.kinds.model import GangSystem
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import JsonDict, nested_map
 from ptcompile.kubernetes.versions import Version, is_on
 from ptcompile.operators.queues.queues import level_of, topology_system
 from ptcompile.operators.shared.emitting import (
@@ -28,8 +28,6 @@ from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -65,22 +63,22 @@ def _is_on(gate: str, cluster: ClusterProfile) -> bool:
     return is_on("kubernetes", gate, versions.kubernetes, versions.gates_of("kubernetes"))
 
 
-def _group(job: Job, cluster: ClusterProfile, target: str) -> dict[str, Any] | None:
+def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict | None:
     if job.runtime is not None or all("schedulingGroup" in role.template.extra for role in job.roles):
         return None
     kubernetes = cluster.versions().kubernetes
     policy = {"gang": {"minCount": job.min_pods}}
     kind = "PodGroup"
-    spec: dict[str, Any] = {"schedulingPolicy": policy, **_placement(job, cluster, target)}
+    spec: JsonDict = {"schedulingPolicy": policy, **_placement(job, cluster, target)}
     if kubernetes < _FIRST_POD_GROUP:
         kind = "Workload"
         spec = {"podGroups": [{"name": _ITEM, "policy": policy}]}
     return {"apiVersion": api_version(kubernetes), "kind": kind, "metadata": object_metadata(job), "spec": spec}
 
 
-def _placement(job: Job, cluster: ClusterProfile, target: str) -> dict[str, Any]:
+def _placement(job: Job, cluster: ClusterProfile, target: str) -> JsonDict:
     """Return where the pods of a PodGroup run, and how they are preempted."""
-    fields: dict[str, Any] = {}
+    fields: JsonDict = {}
     if job.topology is not None and topology_system(job, cluster, target) == "kubernetes":
         fields["schedulingConstraints"] = {"topology": [{"key": level_of(job, cluster).node_label}]}
     is_beta = cluster.versions().kubernetes >= _BETA
@@ -99,7 +97,7 @@ def _priority_classes(job: Job) -> set[str | None]:
 
 def _with_group(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
     if cluster.versions().kubernetes < _FIRST_POD_GROUP:
-        mark: dict[str, Any] = {"workloadRef": {"name": job.name, "podGroup": _ITEM}}
+        mark: JsonDict = {"workloadRef": {"name": job.name, "podGroup": _ITEM}}
     else:
         mark = {"schedulingGroup": {"podGroupName": job.name}}
     return template._replace(extra={**mark, **template.extra})
@@ -161,7 +159,7 @@ def _check_topology(job: Job, cluster: ClusterProfile, _target: Target) -> Probl
         yield _gate_off(TOPOLOGY, "the API server drops the topology of a PodGroup", [_TOPOLOGY_GATE])
 
 
-def _needs(group: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _needs(group: JsonDict) -> Iterator[tuple[str, str, str]]:
     api = str(group.get("apiVersion"))
     spec = nested_map(group, "spec")
     is_beta = "beta" in api

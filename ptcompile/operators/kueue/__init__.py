@@ -7,10 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import Feature, Foreign, Install, Kind, KindContext, Operator, QueueSystem, RuleHelp
 from ptcompile.kubernetes.requests import Update
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json
 
 
 class KueueKind(Kind):

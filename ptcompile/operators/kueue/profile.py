@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_mappings,
     as_string,
     as_strings,
@@ -14,12 +15,6 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.source import documents
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    JsonDict = dict[str, Any]
 
 
 def profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:

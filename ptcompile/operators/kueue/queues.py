@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ptcompile.kinds.model import QueueSystem
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, string_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import (
     KUEUE_QUEUE,
@@ -19,8 +19,6 @@ from ptcompile.operators.queues.queue_systems import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
 
 
@@ -62,7 +60,7 @@ def api_version(versions: Versions) -> str:
     return f"kueue.x-k8s.io/v1beta{2 if versions.kueue >= (0, 15) else 1}"
 
 
-def _cluster_queue(local: dict[str, Any]) -> tuple[str, str]:
+def _cluster_queue(local: JsonDict) -> tuple[str, str]:
     """Return a LocalQueue's ClusterQueue and its advice; it is not emitted, since no file contains its quota."""
     why = "with its quota; if yours has another name, write it as clusterQueue of the LocalQueue"
     return f"ClusterQueue/{local['spec']['clusterQueue']}", why
@@ -90,7 +88,7 @@ def _framework(kind: GroupVersionKind, versions: Versions, switched_on: Collecti
     )
 
 
-def _profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> dict[str, Any]:
+def _profile_fields(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
     from ptcompile.operators.kueue.profile import profile_fields
 
     return profile_fields(by_kind)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import LostPod, StartOrder
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mappings,
     as_string,
@@ -115,7 +115,7 @@ class _Groups:
             spec=self.pod_spec(spec, group, worker),
         )
 
-    def pod_spec(self, spec: Json, group: int, worker: int) -> dict[str, Any]:
+    def pod_spec(self, spec: Json, group: int, worker: int) -> JsonDict:
         """Return the pod's spec with the controller's variables, which come first and replace the user's."""
         variables = {
             _LEADER: f"{self.name}-{group}.{self.subdomain(group)}.{self.namespace}",
@@ -123,7 +123,7 @@ class _Groups:
             "LWS_WORKER_INDEX": str(worker),
         }
         added = [templates.env_value(name, value) for name, value in variables.items()]
-        changed: dict[str, Any] = {**spec, "hostname": f"{self.name}-{group}" + (f"-{worker}" if worker else "")}
+        changed: JsonDict = {**spec, "hostname": f"{self.name}-{group}" + (f"-{worker}" if worker else "")}
         for key in ("initContainers", "containers"):
             if spec.get(key):
                 changed[key] = [_with_variables(container, added) for container in as_mappings(spec.get(key))]
@@ -138,7 +138,7 @@ class _Groups:
         return {"metadata": {"name": self.subdomain(0), "namespace": self.namespace}, "spec": spec}
 
 
-def _with_variables(container: Json, added: Sequence[Json]) -> dict[str, Any]:
+def _with_variables(container: Json, added: Sequence[Json]) -> JsonDict:
     names = {entry["name"] for entry in added}
     return {**container, "env": [*added, *(e for e in as_mappings(container.get("env")) if e.get("name") not in names)]}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, KindDefaults, LostPod
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS, ExpandedRole, Expansion, PodView, template_parts
 from ptcompile.kinds.templates import Template, limit_sentences
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mapping,
     as_mappings,
@@ -113,7 +113,7 @@ class _MPIJob:
         """Return whether the Service selects the pod: the launcher only if it is a worker."""
         return kind == "Worker" or self.launcher_works
 
-    def pod_spec(self, kind: str, spec: Json, name: str) -> dict[str, Any]:
+    def pod_spec(self, kind: str, spec: Json, name: str) -> JsonDict:
         """Return the template with the controller's additions: names, keys, the hostfile, the MPI's variables."""
         is_launcher = kind == "Launcher"
         restart = as_string(self.replicas[kind].get("restartPolicy")) or ("OnFailure" if is_launcher else "Never")
@@ -179,7 +179,7 @@ class _MPIJob:
         selector = {f"{_PREFIX}job-name": self.name, f"{_PREFIX}operator-name": "mpi-operator"}
         if not self.launcher_works:
             selector[f"{_PREFIX}job-role"] = "worker"
-        spec: dict[str, Any] = {"clusterIP": "None", "selector": selector}
+        spec: JsonDict = {"clusterIP": "None", "selector": selector}
         if self.launcher_works:
             spec["publishNotReadyAddresses"] = True
         return {"metadata": {"name": self.name, "namespace": self.namespace}, "spec": spec}

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import UNLIMITED, Derived, Job, Target, Wiring
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.shared import emitting, endings
 from ptcompile.operators.shared.emitting import (
     RUN_POLICY,
@@ -26,8 +27,6 @@ from ptcompile.operators.shared.endings import NEVER_TEXT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -84,7 +83,7 @@ def _unsupported_endings(job: Job) -> Problems:
             yield endings.approximation((*role_path(role), "restartPolicy"), why, "use the target job", "kubelet")
 
 
-def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     role = job.roles[0]
     template = pod_template.write(
         emitting.with_single_pod_queue(role.template, job, cluster),

@@ -22,6 +22,7 @@ from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Derived, IndexedGroup, Job, Role, Target, Wiring
 from ptcompile.ir.pods import PodTemplate
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.pytorchjob import endings
 from ptcompile.operators.shared.emitting import (
     SPEC,
@@ -41,8 +42,6 @@ from ptcompile.spec.checks import split_endpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -109,8 +108,8 @@ def _groups(job: Job) -> list[IndexedGroup]:
     return [IndexedGroup(key.lower(), count) for key, count, _ in _replica_specs(job)]
 
 
-def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    spec: dict[str, Any] = {}
+def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
+    spec: JsonDict = {}
     if run_policy := _run_policy(job, cluster):
         spec["runPolicy"] = run_policy
     needs_elastic_nproc = _needs_elastic_nproc(job, cluster)
@@ -139,10 +138,10 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     return [{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}]
 
 
-def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _run_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
     policy = job.run_policy
     endings_fields = endings.run_policy(job)
-    fields: dict[str, Any] = {
+    fields: JsonDict = {
         "cleanPodPolicy": endings_fields["cleanPodPolicy"],
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished,
         "activeDeadlineSeconds": policy.active_deadline_seconds,
@@ -158,7 +157,7 @@ def _key_value_pairs(conf: Mapping[str, str]) -> list[dict[str, str]]:
     return [{"key": key, "value": value} for key, value in conf.items()]
 
 
-def _etcd_fields(endpoint: str | None) -> dict[str, Any]:
+def _etcd_fields(endpoint: str | None) -> JsonDict:
     host_and_port = split_endpoint(endpoint or "")
     return {} if host_and_port is None else {"rdzvHost": host_and_port[0], "rdzvPort": host_and_port[1]}
 

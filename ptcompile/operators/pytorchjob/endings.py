@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Problems
 from ptcompile.ir.job import UNLIMITED, Job, Role
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.shared import endings
 from ptcompile.operators.shared.emitting import unsupported_by_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.ir.job import RestartPolicy
 
 _BATCH = "use the target job, jobset or volcano"
@@ -71,7 +70,7 @@ def restart_policy(job: Job, role: Role) -> RestartPolicy:
     return "OnFailure" if endings.retries(job) > 0 or endings.on_disruption(job) == "Ignore" else "Never"
 
 
-def run_policy(job: Job) -> dict[str, Any]:
+def run_policy(job: Job) -> JsonDict:
     """Return cleanPodPolicy, and backoffLimit, which is null if the operator's default is right."""
     policy = job.run_policy
     restart_policies = {restart_policy(job, role) for role in job.training_roles}

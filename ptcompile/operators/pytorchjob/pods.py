@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, kubelet_retry
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, template_parts
@@ -12,6 +11,7 @@ from ptcompile.kinds.templates import Template, limit_sentences
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mapping,
     as_mappings,
@@ -83,7 +83,7 @@ class _PyTorchJob:
         spec = self.pod_spec(kind)
         return ExpandedRole(kind.lower(), self.counts[kind], lambda index: self.pod(kind, index, spec, metadata))
 
-    def pod_spec(self, kind: str) -> dict[str, Any]:
+    def pod_spec(self, kind: str) -> JsonDict:
         """Return the pod spec without the env, which depends on the index."""
         policy = as_string(self.replicas[kind].get("restartPolicy")) or "OnFailure"
         spec = {**self.templates[kind], "restartPolicy": "Never" if policy == "ExitCode" else policy}

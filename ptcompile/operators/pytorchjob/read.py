@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.reading import (
     MAIN_CONTAINER,
@@ -16,7 +15,7 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, as_mappings, as_string, nested_map
 
 _PORT = 23456
 _NO_TIMEOUTS: dict[str, str | None] = {"timeout": None, "join_timeout": None}
@@ -56,7 +55,7 @@ def _read_role(key: str, replica: Json) -> ReadRole:
 
 
 def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
-    fields: dict[str, Any]
+    fields: JsonDict
     if policy:
         max_nodes = pod_count(policy.get("maxReplicas"), pods[0].replicas)
         min_nodes = pod_count(policy.get("minReplicas"), pods[0].replicas)
@@ -83,7 +82,7 @@ def _read_job(spec: Json, policy: Json, pods: list[ReadRole]) -> Read:
     return Read("pytorchjob", roles, fields)
 
 
-def _read_elastic(spec: Json, policy: Json) -> dict[str, Any]:
+def _read_elastic(spec: Json, policy: Json) -> JsonDict:
     conf = {as_string(item.get("key")): as_string(item.get("value")) for item in as_mappings(policy.get("rdzvConf"))}
     host = policy.get("rdzvHost")
     return {

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from shlex import quote
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kinds import templates
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
@@ -18,6 +18,7 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.resources import count
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mappings,
     as_string,
@@ -165,7 +166,7 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
     first, *others = as_mappings(spec.get("containers")) or [{}]
     host = templates.cluster_host_name(f"{cluster}-head-svc", None, namespace)
     container = _ray_container(group, first, host)
-    changed: dict[str, Any] = {**spec, "containers": [container, *others]}
+    changed: JsonDict = {**spec, "containers": [container, *others]}
     if not _mounts_shm(first):
         changed = templates.with_items(changed, "volumes", [{"name": "shared-mem", "emptyDir": {"medium": "Memory"}}])
     return PodView(
@@ -180,7 +181,7 @@ def _pod(group: RayGroup, cluster: str, namespace: str, index: int) -> PodView:
     )
 
 
-def _ray_container(group: RayGroup, first: Json, host: str) -> dict[str, Any]:
+def _ray_container(group: RayGroup, first: Json, host: str) -> JsonDict:
     """Return the Ray container with KubeRay's variables and its command, which runs the user's first."""
     words = [*as_strings(first.get("command")), *as_strings(first.get("args"))]
     users = " ".join(words)
@@ -189,7 +190,7 @@ def _ray_container(group: RayGroup, first: Json, host: str) -> dict[str, Any]:
         env.append(("FQ_RAY_IP", host))
     names = {as_string(entry.get("name")) for entry in as_mappings(first.get("env"))}
     added = [templates.env_value(name, value) for name, value in env if name not in names]
-    container: dict[str, Any] = {**first, "env": [*as_mappings(first.get("env")), *added]}
+    container: JsonDict = {**first, "env": [*as_mappings(first.get("env")), *added]}
     if not _mounts_shm(first):
         mount = {"name": "shared-mem", "mountPath": SHM_PATH}
         container["volumeMounts"] = [*as_mappings(first.get("volumeMounts")), mount]

@@ -7,20 +7,19 @@ docs/plugins/coscheduling). The scheduler has no fixed name: the profile's sched
 from __future__ import annotations
 
 from ptcompile.kinds.model import GangSystem
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.queues.queue_systems import GROUP_LABEL
 from ptcompile.operators.shared.emitting import minimum_resources, object_metadata, without_none
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.ir.job import Job
     from ptcompile.ir.pods import PodTemplate
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-def _group(job: Job, cluster: ClusterProfile, _target: str) -> dict[str, Any]:
-    spec: dict[str, Any] = {"minMember": job.min_pods, **minimum_resources(job), **_timeout(cluster)}
+def _group(job: Job, cluster: ClusterProfile, _target: str) -> JsonDict:
+    spec: JsonDict = {"minMember": job.min_pods, **minimum_resources(job), **_timeout(cluster)}
     metadata = object_metadata(job)
     return {"apiVersion": "scheduling.x-k8s.io/v1alpha1", "kind": "PodGroup", "metadata": metadata, "spec": spec}
 
@@ -29,15 +28,15 @@ def _with_group(template: PodTemplate, job: Job, _cluster: ClusterProfile) -> Po
     return template._replace(labels={GROUP_LABEL: job.name, **template.labels})
 
 
-def _scheduling_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _scheduling_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
     return {"minAvailable": job.min_pods, **_timeout(cluster)}
 
 
-def _runtime_policy(_job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _runtime_policy(_job: Job, cluster: ClusterProfile) -> JsonDict:
     return {"coscheduling": _timeout(cluster)}
 
 
-def _timeout(cluster: ClusterProfile) -> dict[str, Any]:
+def _timeout(cluster: ClusterProfile) -> JsonDict:
     return without_none({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
 
 

@@ -18,6 +18,7 @@ from ptcompile.ir.job import Job, JobClaim, Role, channel_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.kubernetes.versions import Version, is_switched
 from ptcompile.operators.queues.queue_systems import MULTI_KUEUE, VOLCANO_QUEUE
 from ptcompile.operators.queues.queues import (
@@ -32,10 +33,7 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.diagnostics.terms import Authority
-    from ptcompile.ir.pods import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -68,11 +66,11 @@ def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple
     )
 
 
-def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str = "") -> dict[str, Any]:
+def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str = "") -> JsonDict:
     """Return the metadata of an object with the job's name. With a cluster, include what Kueue or KAI needs to admit
     it.
     """
-    metadata: dict[str, Any] = {"name": job.name}
+    metadata: JsonDict = {"name": job.name}
     if job.namespace:
         metadata["namespace"] = job.namespace
     labels = object_labels(job, cluster) if cluster is not None else {}
@@ -215,13 +213,13 @@ _CLAIMS_SINCE: Version = (1, 32)
 _NO_WAIT_SINCE: Version = (25, 8)
 
 
-def device_objects(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+def device_objects(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     """Return the objects that must exist before the job's pods, in the order of applying."""
     domain = [_compute_domain(job, cluster)] if job.compute_domain else []
     return [*domain, *(_claim_template(job, claim, cluster.versions().kubernetes) for claim in job.claims)]
 
 
-def _compute_domain(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _compute_domain(job: Job, cluster: ClusterProfile) -> JsonDict:
     nodes = job.peak_nodes if waits_for_nodes(cluster.versions().nvidia_dra) else 0
     return {
         "apiVersion": "resource.nvidia.com/v1beta1",
@@ -238,8 +236,8 @@ def waits_for_nodes(release: Version) -> bool:
     return (1, 0) < release < _NO_WAIT_SINCE
 
 
-def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> dict[str, Any]:
-    exactly: dict[str, Any] = {"deviceClassName": claim.device_class, "allocationMode": "ExactCount"}
+def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> JsonDict:
+    exactly: JsonDict = {"deviceClassName": claim.device_class, "allocationMode": "ExactCount"}
     exactly["count"] = claim.count
     if claim.selectors:
         exactly["selectors"] = [{"cel": {"expression": expression}} for expression in claim.selectors]
@@ -289,7 +287,7 @@ def _claims_path(job: Job, cluster: ClusterProfile) -> Path | None:
     return (*SPEC, "resources") if by_claim and (has_accelerators or job.resources.limits) else None
 
 
-def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, Any]]:
+def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[JsonDict]:
     """Return the job's PodGroup, to be applied before the job, or [] if no scheduler would read it."""
     group = gang_system(job, cluster).group(job, cluster, target)
     return [] if group is None else [group]
@@ -314,20 +312,20 @@ def with_priority(template: PodTemplate, job: Job, cluster: ClusterProfile) -> P
     return template._replace(extra={**priority, **template.extra})
 
 
-def scheduling_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
+def scheduling_policy(job: Job, cluster: ClusterProfile) -> JsonDict | None:
     """Return PyTorchJob's schedulingPolicy, from which the operator makes the PodGroup (training-operator 1.9)."""
     written = None if job.min_available is None else {"minAvailable": job.min_available}
     return gang_system(job, cluster).scheduling_policy(job, cluster) or written
 
 
-def pod_group_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
+def pod_group_policy(job: Job, cluster: ClusterProfile) -> JsonDict | None:
     """Return podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer 2.3,
     facts/trainer).
     """
     return gang_system(job, cluster).runtime_policy(job, cluster)
 
 
-def volcano_fields(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def volcano_fields(job: Job, cluster: ClusterProfile) -> JsonDict:
     """Return queue and priority class of a Volcano PodGroup, None if a different system queues the job."""
     queued = cluster.spec.queue_system == "volcano"
     return {
@@ -354,6 +352,6 @@ def minimum_resources(job: Job) -> dict[str, dict[str, str]]:
     return {"minResources": {name: str(amount) for name, amount in total.items()}} if total else {}
 
 
-def without_none(fields: dict[str, Any]) -> dict[str, Any]:
+def without_none(fields: JsonDict) -> JsonDict:
     """Return the fields that have a value."""
     return {key: value for key, value in fields.items() if value is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ptcompile.diagnostics import Problems
+from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import (
     Base,
@@ -22,15 +22,12 @@ from ptcompile.kinds.model import (
     Retry,
 )
 from ptcompile.kubernetes.requests import ApiServer, Update
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_map
 from ptcompile.operators.jobset import NO_RESTART
 from ptcompile.operators.pod import LAUNCH_RULES, POD_RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.diagnostics import Path
     from ptcompile.ir.job import Target
     from ptcompile.kinds.pods import Expansion
     from ptcompile.kinds.reading import Read
@@ -279,7 +276,7 @@ class KubeflowTrainer(Operator):
 
         return DEFAULTS
 
-    def platform_objects(self, manifests: Sequence[dict[str, Any]], versions: Versions) -> Iterator[dict[str, Any]]:
+    def platform_objects(self, manifests: Sequence[JsonDict], versions: Versions) -> Iterator[JsonDict]:
         from ptcompile.operators.trainer.runtimes import platform_objects
 
         return platform_objects(manifests, versions)

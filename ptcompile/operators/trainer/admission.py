@@ -11,14 +11,21 @@ from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import Update
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_int,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    string_map,
+)
 from ptcompile.operators.jobset.admission import FIXED_FIELDS, jobset_spec_rules
 from ptcompile.operators.trainer import runtimes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.kubernetes.versions import Versions
 
 
@@ -188,7 +195,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
     user_spec = manifest.get("spec")
     if not isinstance(user_spec, Mapping):
         return manifest
-    spec: dict[str, Any] = {**roundtrip.as_go_reads(dict(user_spec), SPEC, LOOSE, complete=complete)}
+    spec: JsonDict = {**roundtrip.as_go_reads(dict(user_spec), SPEC, LOOSE, complete=complete)}
     if isinstance(spec.get("runtimeRef"), Mapping):
         ref = {k: v for k, v in spec["runtimeRef"].items() if v is not None}
         spec["runtimeRef"] = {"apiGroup": runtimes.GROUP, "kind": runtimes.KINDS[0], **ref}

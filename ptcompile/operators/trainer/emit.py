@@ -47,6 +47,7 @@ from ptcompile.ir.job import (
     map_templates,
 )
 from ptcompile.kubernetes.commands import PROCESS_WORDS
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import kai_min_member
 from ptcompile.operators.queues.queue_systems import VOLCANO_QUEUE
@@ -78,8 +79,6 @@ from ptcompile.spec import devices as hardware
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.operators.trainer.patches import TrainerParts
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -195,7 +194,7 @@ def _groups(job: Job) -> list[IndexedGroup]:
     return [IndexedGroup(NODE, job.nodes), *(IndexedGroup(role.name, role.replicas) for role in job.auxiliary_roles)]
 
 
-def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     trainer_parts = _over_builtin_runtime(job, cluster)
     if job.runtime is not None:
         runtimes = []
@@ -214,7 +213,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         trainer["numNodes"] = job.nodes
     if (processes := _num_proc_per_node(job, cluster)) is not None:
         trainer["numProcPerNode"] = processes
-    spec: dict[str, Any] = {"suspend": True} if job.run_policy.suspend else {}
+    spec: JsonDict = {"suspend": True} if job.run_policy.suspend else {}
     deadline = job.run_policy.active_deadline_seconds
     if deadline is not None and has_feature("trainjob-deadline", cluster.versions()):
         spec["activeDeadlineSeconds"] = deadline
@@ -228,7 +227,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     return [*_pod_groups(job, cluster), *runtimes, train_job]
 
 
-def _pod_groups(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _pod_groups(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     """Return the PodGroup of a scheduler for which Trainer makes none."""
     return [] if pod_group_policy(job, cluster) is not None else pod_group(job, cluster, "trainjob")
 
@@ -256,7 +255,7 @@ def _runtime_deadline(job: Job, cluster: ClusterProfile) -> int | None:
     return None if has_feature("trainjob-deadline", cluster.versions()) else job.run_policy.active_deadline_seconds
 
 
-def _emit_runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _emit_runtime(job: Job, cluster: ClusterProfile) -> JsonDict:
     """Return the job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
     deadline = _runtime_deadline(job, cluster)
     policy = pod_group_policy(job, cluster)
@@ -274,14 +273,14 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
         {"name": role.name, "replicas": 1, "template": {"spec": _child_job(job, role, deadline)}}
         for role in pods.auxiliary_roles
     ]
-    jobset: dict[str, Any] = {}
+    jobset: JsonDict = {}
     if by_volcano and cluster.spec.queue_system == "volcano" and job.queue:
         jobset["metadata"] = {"annotations": {VOLCANO_QUEUE: job.queue}}
     success = jobset_endings.success_policy(job, [NODE])
     failure = jobset_endings.failure_policy(job, deadline)
     ends = {"successPolicy": success, "failurePolicy": failure}
     jobset["spec"] = {**{k: v for k, v in ends.items() if v}, "replicatedJobs": [node, *auxiliary]}
-    spec: dict[str, Any] = {"mlPolicy": {"torch": {}}}
+    spec: JsonDict = {"mlPolicy": {"torch": {}}}
     if policy is not None:
         spec["podGroupPolicy"] = policy
     metadata = object_metadata(job)
@@ -294,7 +293,7 @@ def _emit_runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     }
 
 
-def _child_job(job: Job, role: Role, deadline: int | None, main: str | None = None) -> dict[str, Any]:
+def _child_job(job: Job, role: Role, deadline: int | None, main: str | None = None) -> JsonDict:
     """Return a Job spec of the runtime. Trainer sets the node count; counts of other roles are written."""
     template = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
     count = {} if role.trains else {"completions": role.replicas, "parallelism": role.replicas}

@@ -16,7 +16,7 @@ from ptcompile.ir import pods as pod_template
 from ptcompile.ir.pods import PodTemplate
 from ptcompile.kinds.pods import FieldOrigin
 from ptcompile.kinds.templates import indexed_mappings, upsert
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping, as_mappings, as_string, kind_of, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.table import has_feature
 
@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    TrainerParts = tuple[dict[str, Any], dict[str, Any]]
+    TrainerParts = tuple[JsonDict, JsonDict]
 
 
 _KEYS = {
@@ -72,7 +72,7 @@ def apply_runtime_patches(
 
     Labels and annotations of the template apply only to the JobSet. What the patches change is added to `origins`.
     """
-    template: dict[str, Any] = dict(nested_map(runtime, "spec", "template"))
+    template: JsonDict = dict(nested_map(runtime, "spec", "template"))
     for i, patch in enumerate(as_mappings(nested_map(manifest, "spec").get("runtimePatches"))):
         change = nested_map(patch, "trainingRuntimeSpec").get("template")
         if isinstance(change, Mapping):
@@ -86,7 +86,7 @@ def apply_runtime_patches(
     return template
 
 
-def with_env_merged(container: Json, env: Any) -> dict[str, Any]:
+def with_env_merged(container: Json, env: Any) -> JsonDict:
     """Return the container with env entries merged in by name."""
     entries = [e for e in as_mappings(env) if as_string(e.get("name"))]
     old = as_mappings(container.get("env"))
@@ -105,7 +105,7 @@ def to_current_fields(manifest: Json, version: Version) -> Json:
     """Return the TrainJob in Trainer 2.2's fields, or the manifest itself if nothing differs."""
     if version >= (2, 2) or kind_of(manifest) != ("trainer.kubeflow.org/v1alpha1", "TrainJob"):
         return manifest
-    spec: dict[str, Any] = dict(nested_map(manifest, "spec"))
+    spec: JsonDict = dict(nested_map(manifest, "spec"))
     patch_field = _PATCH_FIELDS.get(version, "podSpecOverrides")
     if isinstance(spec.get(patch_field), list):
         spec["runtimePatches"] = [
@@ -117,7 +117,7 @@ def to_current_fields(manifest: Json, version: Version) -> Json:
     return {**manifest, "spec": spec} if spec != nested_map(manifest, "spec") else manifest
 
 
-def _to_runtime_patch(override: Json, index: int, patch_field: str) -> dict[str, Any]:
+def _to_runtime_patch(override: Json, index: int, patch_field: str) -> JsonDict:
     template = {key: value for key, value in override.items() if key != "targetJobs"}
     if patch_field == "podSpecOverrides":
         template = {"spec": template}
@@ -183,8 +183,8 @@ def split_template(template: PodTemplate, versions: Versions) -> TrainerParts | 
     return trainer, _patch_fields(feature, metadata, pod)
 
 
-def _patch_fields(feature: str, metadata: dict[str, Any], pod: dict[str, Any]) -> dict[str, Any]:
-    changed: dict[str, Any] = {"metadata": metadata} if metadata else {}
+def _patch_fields(feature: str, metadata: JsonDict, pod: JsonDict) -> JsonDict:
+    changed: JsonDict = {"metadata": metadata} if metadata else {}
     if pod:
         changed["spec"] = pod
     if not changed:

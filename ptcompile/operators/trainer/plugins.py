@@ -6,11 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.kinds import templates
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS, FieldOrigin
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_int,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import with_env_merged
@@ -210,7 +218,7 @@ def apply_flux(build: Build) -> None:
     build.own = frozenset({"command"})
 
 
-def _flux_config_mount() -> dict[str, Any]:
+def _flux_config_mount() -> JsonDict:
     return {"name": "flux-config", "mountPath": "/etc/flux-config"}
 
 

@@ -12,6 +12,7 @@ from ptcompile.kinds.templates import Template
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mapping,
     as_mappings,
@@ -66,7 +67,7 @@ def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     """Build the JobSet: patches first, then the policy's plugin, then the TrainJob's own fields."""
     origins = [(_REPLICATED_JOBS, _runtime_origin(manifest, runtime))]
     template = apply_runtime_patches(runtime, to_current_fields(manifest, version), origins, version)
-    spec: dict[str, Any] = dict(nested_map(template, "spec"))
+    spec: JsonDict = dict(nested_map(template, "spec"))
     patched_runtime = {**runtime, "spec": {**nested_map(runtime, "spec"), "template": template}}
     build = Build(
         manifest,
@@ -123,7 +124,7 @@ def _apply_trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
     node = runtimes.find_container(replicated, "node")
     if runtimes.step_label(replicated) != "trainer" or node is None or not isinstance(trainer, Mapping):
         return replicated
-    fields: dict[str, Any] = {}
+    fields: JsonDict = {}
     for key in ("image", "command", "args"):
         if trainer.get(key) is not None and key not in build.own:
             fields[key] = trainer[key]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Path
 from ptcompile.ir import pods as pod_template
 from ptcompile.kinds.reading import Read, ReadRole, pod_count, restart_policy, without_empty
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import MANAGER
 
@@ -54,10 +53,10 @@ def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
     return Read("trainjob", (pods,), {**_spec_fields(manifest), "nodes": nodes, "elastic": elastic})
 
 
-def _spec_fields(manifest: Json) -> dict[str, Any]:
+def _spec_fields(manifest: Json) -> JsonDict:
     spec = nested_map(manifest, "spec")
     policy = without_empty({field: spec.get(field) for field in ("activeDeadlineSeconds", "suspend")})
-    fields: dict[str, Any] = {"runPolicy": policy}
+    fields: JsonDict = {"runPolicy": policy}
     processes = nested_map(spec, "trainer").get("numProcPerNode")
     if processes is not None:
         fields["elastic"] = {"nprocPerNode": processes}
@@ -102,12 +101,12 @@ def _read_over_runtime(manifest: Json) -> Read:
     return Read("trainjob", (pods,), fields)
 
 
-def _trainjob_template(spec: Json) -> dict[str, Any]:
+def _trainjob_template(spec: Json) -> JsonDict:
     """Return the pod template that the TrainJob itself sets: its trainer, and the patch that compile writes."""
     trainer = nested_map(spec, "trainer")
     fields = {field: trainer.get(field) for field in ("image", "command", "args", "env")}
     container = {"name": _NODE, **without_empty({**fields, "resources": trainer.get("resourcesPerNode")})}
-    template: dict[str, Any] = {"spec": {"containers": [container]}}
+    template: JsonDict = {"spec": {"containers": [container]}}
     for patch in as_mappings(spec.get("runtimePatches")):
         if patch.get("manager") == MANAGER:
             for job in as_mappings(nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")):

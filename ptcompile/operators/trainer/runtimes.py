@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import Base
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.index import objects
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mappings,
+    as_string,
+    namespace_of,
+    nested_map,
+    string_map,
+)
 from ptcompile.kubernetes.versions import Version, Versions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    JsonDict = dict[str, Any]
-
 
 GROUP = "trainer.kubeflow.org"
 ANCESTOR = f"{GROUP}/trainjob-ancestor-step"
@@ -48,10 +50,10 @@ def _replicated_job(
     `step` is its ancestor label, `after` its dependencies with their status.
     """
     container = {"name": "node" if step in (None, "trainer") else name, "image": image, **more}
-    template: dict[str, Any] = {"spec": {"template": {"spec": {**pod, "containers": [container]}}}}
+    template: JsonDict = {"spec": {"template": {"spec": {**pod, "containers": [container]}}}}
     if step:
         template = {"metadata": {"labels": {ANCESTOR: step}}, **template}
-    replicated: dict[str, Any] = {"name": name, "template": template}
+    replicated: JsonDict = {"name": name, "template": template}
     return {**replicated, "dependsOn": [{"name": n, "status": s} for n, s in after]} if after else replicated
 
 

@@ -18,6 +18,7 @@ from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mapping,
     as_mappings,
@@ -267,7 +268,7 @@ def _default_task(task: Any, index: int) -> Any:
     return defaulted
 
 
-def _default_plugins(plugins: Json) -> dict[str, Any]:
+def _default_plugins(plugins: Json) -> JsonDict:
     defaulted = {k: v for k, v in plugins.items() if v is not None}
     if _NEED_SVC & defaulted.keys():
         defaulted.setdefault("svc", [])

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from ptcompile.diagnostics import Problems
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import SUBDOMAIN, Derived, IndexedGroup, Job, Role, Target, Wiring, backend
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.queues.queues import network_topology
 from ptcompile.operators.shared.emitting import (
     RUN_POLICY,
@@ -41,8 +42,6 @@ from ptcompile.operators.volcano import endings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -144,8 +143,8 @@ def _groups(job: Job) -> list[IndexedGroup]:
     return [IndexedGroup(name, count) for name, count, _ in _tasks_of(job)]
 
 
-def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    spec: dict[str, Any] = {
+def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
+    spec: JsonDict = {
         "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
         "minAvailable": job.min_pods,
     }
@@ -186,12 +185,12 @@ def _container_name(job: Job, task: str) -> str | None:
     return job.names.container_of("master" if task == job.names.master else "worker")
 
 
-def _emit_task(job: Job, cluster: ClusterProfile, name: str, count: int, role: Role) -> dict[str, Any]:
+def _emit_task(job: Job, cluster: ClusterProfile, name: str, count: int, role: Role) -> JsonDict:
     min_available = count
     if job.elastic and role.trains:
         rest = job.min_nodes - (not _has_one_task(job))
         min_available = 1 if name == job.names.master and not _has_one_task(job) else rest
-    task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": min_available}
+    task: JsonDict = {"name": name, "replicas": count, "minAvailable": min_available}
     task |= endings.task_fields(job, role, cluster, master=name == job.names.master and not _has_one_task(job))
     main = _container_name(job, name) if role.trains else None
     task["template"] = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")

@@ -22,18 +22,15 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Problems
 from ptcompile.ir.job import UNLIMITED, Job, Role
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.shared import endings
 from ptcompile.operators.shared.emitting import SPEC, unsupported_by_target
 from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.ir.job import OnPodFailure
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-    Json = dict[str, Any]
 
 
 def unsupported(job: Job, cluster: ClusterProfile) -> Problems:
@@ -90,7 +87,7 @@ def _counts_failures(job: Job, failure_action: OnPodFailure) -> bool:
     return failure_action == "RestartJob" and not _restarts_in_place(job)
 
 
-def job_fields(job: Job, cluster: ClusterProfile) -> Json:
+def job_fields(job: Job, cluster: ClusterProfile) -> JsonDict:
     """Return maxRetry, minSuccess and policies of the job."""
     failure_action = _failure_action(job, cluster)
     disruption_action = endings.on_disruption(job)
@@ -101,7 +98,7 @@ def job_fields(job: Job, cluster: ClusterProfile) -> Json:
     pod_failed_action: str | None = None if _restarts_in_place(job) else failure_action
     if pod_failed_action == "FailJob":  # a restart on the last attempt leaves the job Failed and keeps its logs
         pod_failed_action = "TerminateJob" if is_uncounted else "RestartJob"
-    fields: Json = {"maxRetry": UNLIMITED if is_uncounted else min(endings.retries(job) + 1, UNLIMITED)}
+    fields: JsonDict = {"maxRetry": UNLIMITED if is_uncounted else min(endings.retries(job) + 1, UNLIMITED)}
     if _all_must_succeed(job):
         fields["minSuccess"] = job.nodes
     actions: dict[str, list[str]] = {}
@@ -133,10 +130,10 @@ def _has_task_eviction_policies(job: Job) -> bool:
     return any(endings.returns_alone(role) for role in job.roles)
 
 
-def task_fields(job: Job, role: Role, cluster: ClusterProfile, *, master: bool) -> Json:
+def task_fields(job: Job, role: Role, cluster: ClusterProfile, *, master: bool) -> JsonDict:
     """Return maxRetry and policies of a task."""
-    fields: Json = {}
-    policies: list[Json] = []
+    fields: JsonDict = {}
+    policies: list[JsonDict] = []
     if master and not _all_must_succeed(job):
         policies.append({"event": "TaskCompleted", "action": "CompleteJob"})
     if role.restart_policy == "OnFailure":

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import GangSystem
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.queues.queue_systems import GROUP_NAME
 from ptcompile.operators.queues.queues import level_of, network_topology
 from ptcompile.operators.shared.emitting import (
@@ -23,16 +24,14 @@ from ptcompile.operators.table import has_feature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.ir.job import Job, Target
     from ptcompile.ir.pods import PodTemplate
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
-def _group(job: Job, cluster: ClusterProfile, target: str) -> dict[str, Any]:
+def _group(job: Job, cluster: ClusterProfile, target: str) -> JsonDict:
     fields = volcano_fields(job, cluster) | {"networkTopology": network_topology(job, cluster, target)}
-    spec: dict[str, Any] = {"minMember": job.min_pods, **minimum_resources(job), **without_none(fields)}
+    spec: JsonDict = {"minMember": job.min_pods, **minimum_resources(job), **without_none(fields)}
     metadata = object_metadata(job)
     return {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": metadata, "spec": spec}
 
@@ -41,13 +40,13 @@ def _with_group(template: PodTemplate, job: Job, _cluster: ClusterProfile) -> Po
     return template._replace(annotations={GROUP_NAME: job.name, **template.annotations})
 
 
-def _scheduling_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _scheduling_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
     fields = volcano_fields(job, cluster)
     queued = {"queue": fields["queue"], "priorityClass": fields["priorityClassName"]}
     return {"minAvailable": job.min_pods, **without_none(queued)}
 
 
-def _runtime_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+def _runtime_policy(job: Job, cluster: ClusterProfile) -> JsonDict:
     return {"volcano": without_none({"networkTopology": network_topology(job, cluster, "trainjob")})}
 
 

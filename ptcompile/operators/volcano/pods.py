@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.limits import limits
-from ptcompile._internal.namedtuple import Any
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder, kubelet_retry
@@ -13,6 +12,7 @@ from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, Shares, templ
 from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, restart_sentences
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_int,
     as_mappings,
     as_string,
@@ -90,7 +90,7 @@ def is_crowded(manifest: Json, versions: Versions) -> bool:
 
 def _base_spec(job: DefaultedJob, task: VolcanoTask) -> Json:
     """Return a task's pod spec before the plugins: job-wide scheduler, priority, volumes."""
-    spec: dict[str, Any] = dict(task.spec)
+    spec: JsonDict = dict(task.spec)
     spec["schedulerName"] = (
         as_string(spec.get("schedulerName")) or as_string(job.spec.get("schedulerName")) or "volcano"
     )

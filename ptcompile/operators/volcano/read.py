@@ -18,7 +18,7 @@ from ptcompile.kinds.reading import (
     unreadable_object,
     without_empty,
 )
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map
 
 _FLAGS = {"master": "master", "worker": "worker", "port": "23456"}
 """The pytorch plugin's flags with their defaults."""
@@ -85,7 +85,7 @@ def _read_one_task(spec: Json, tasks: Sequence[Json], task_names: Sequence[str],
     return Read("volcano", (pods, *others), fields)
 
 
-def _job_fields(spec: Json) -> dict[str, Any]:
+def _job_fields(spec: Json) -> JsonDict:
     policy = without_empty({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")})
     queueing = without_empty({"queue": spec.get("queue"), "priority": spec.get("priorityClassName")})
     return {"runPolicy": policy, **queueing, **_min_available(spec.get("minAvailable"))}
@@ -121,7 +121,7 @@ def _read_job(spec: Json, tasks: Sequence[Json], task_names: Sequence[str], flag
     return Read("volcano", (*roles, *auxiliary), fields)
 
 
-def _min_available(number: Any) -> dict[str, Any]:
+def _min_available(number: Any) -> JsonDict:
     return {"minAvailable": number} if isinstance(number, int) and number > 0 else {}
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers.command import Invocation
 from ptcompile.simulator.launchers.ray import cluster_address
@@ -96,7 +97,7 @@ class Rendezvous(NamedTuple):
             return str(low) if low == high else f"{low} to {high}"
         return f"{self.nodes_text or '?'} x {self.processes_text}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the JSON form."""
         return {
             "launcher": self.launcher,

@@ -51,7 +51,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
 
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from typing import Final
 
     from ptcompile.diagnostics.terms import Severity
-    from ptcompile.kubernetes.unstructured import Json
 
 _find_references = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)").findall
 _LAUNCH_VARIABLE = Pattern(

@@ -39,13 +39,12 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, get
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, get
 from ptcompile.linter.devices import may_see_devices, stack_of, stacks
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.simulator.launchers.command import Invocation
 
 _BACKEND_OPTIONS = (

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptcompile.diagnostics import Problems
+from ptcompile.diagnostics import Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.operators.kueue.objects import cluster_queue, flavor, quotas, workload
 from ptcompile.operators.kueue.objects.round_trip import as_kueue_writes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Problem
     from ptcompile.kinds.model import KindContext
     from ptcompile.kubernetes.requests import Update
     from ptcompile.kubernetes.unstructured import Json

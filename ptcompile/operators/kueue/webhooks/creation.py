@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.webhooks import controller_failure
 from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.unstructured import (
     Json,
+    JsonDict,
     as_mapping,
     as_mappings,
     as_strings,
@@ -58,7 +58,7 @@ def with_default_queue(manifest: Json, related: Sequence[Json]) -> Json:
     queues = stream.in_namespace(namespace_of(manifest))
     if not any(queues.by_name(kind, "default") for kind in _LOCAL_QUEUES):
         return manifest
-    metadata: dict[str, Any] = dict(nested_map(manifest, "metadata"))
+    metadata: JsonDict = dict(nested_map(manifest, "metadata"))
     metadata["labels"] = {**string_map(metadata.get("labels")), QUEUE: "default"}
     return {**manifest, "metadata": metadata}
 
@@ -163,7 +163,7 @@ def _suspended(manifest: Json, path: tuple[str, ...]) -> Json:
 
 def _gated(pod: Json) -> Json:
     """Return a Pod with Kueue's scheduling gate, label and finalizer."""
-    metadata: dict[str, Any] = {**nested_map(pod, "metadata")}
+    metadata: JsonDict = {**nested_map(pod, "metadata")}
     metadata["labels"] = {**nested_map(metadata, "labels"), MANAGED: "true"}
     finalizers = as_strings(metadata.get("finalizers"))
     metadata["finalizers"] = finalizers if MANAGED in finalizers else [*finalizers, MANAGED]

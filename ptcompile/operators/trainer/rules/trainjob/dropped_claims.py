@@ -28,14 +28,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _PATH = ("spec", "trainer", "resourcesPerNode")
 _HELP = "write limits and claims into the runtime's pod template, and remove resourcesPerNode"
