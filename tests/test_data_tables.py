@@ -7,11 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile.diagnostics.terms import Effect
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS, FabricNeeds, Tuning
 from ptcompile.hardware.machines import MACHINES
@@ -196,3 +197,38 @@ def test_pages_of_codes() -> None:
         check(page, {"title": str, "fix": str}, {})
         assert page["title"].endswith(".")
         assert not page["fix"].endswith(".")
+
+
+def test_codes() -> None:
+    table = load_table("diagnostics/codes.json")
+    rows = [row for family in table["families"].values() for row in family.items()]
+    assert max(Counter(name for name, _ in rows).values()) == 1
+    assert max(Counter(code for _, code in rows).values()) == 1
+    assert table["effects"].keys() <= {name for name, _ in rows}
+    assert set(table["effects"].values()) <= set(get_args(Effect))
+
+
+def test_sentences_of_explanations() -> None:
+    table = load_table("explainer/sentences.json")
+    for sentences in (table["spec"], table["target"], *table["passes"].values()):
+        assert all(text.endswith(".") for text in sentences.values())
+
+
+def test_probes_of_targets() -> None:
+    table = load_table("requirements/probes.json")
+    for row in (*table["before"], *table["after"]):
+        check(row, {"name": str, "spec": dict}, {"profile": dict})
+
+
+def test_immutable_fields() -> None:
+    table = load_table("apiserver/validation/immutable_fields.json")
+    assert table["source"].startswith("Kubernetes 1.36")
+    assert all(kind.count("/") == 1 for kind in (*table["immutable"], *table["mutable"]))
+    assert all(type(why) is str for fields in table["immutable"].values() for why in fields.values())
+
+
+def test_helps_of_kueues_rules() -> None:
+    table = load_table("operators/kueue/objects/rule_helps.json")
+    assert table["source"].startswith("Kueue 0.19")
+    for row in table["helps"].values():
+        check(row, {"field": list, "help": str}, {})

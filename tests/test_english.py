@@ -92,6 +92,7 @@ CONSONANT = (
 )
 ARTICLE = re.compile(rf"(?<![\w'\"`./$-])(?:[Aa] {VOWEL}|[Aa]n {CONSONANT})")
 """An article that does not fit the sound of the next word. Only words in lower case are checked."""
+JSON_TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"')
 NAMES = {"affinity-to-nobody", "mend", "Mended"}
 """Names of a rule and of functions."""
 
@@ -110,11 +111,12 @@ def _trees() -> dict[str, ast.Module]:
 
 @cache
 def _texts() -> list[tuple[str, int, str]]:
-    """Return the texts of the code, and the lines of the tables of facts, with path and line."""
-    lines = [
-        (path.relative_to(PACKAGE).as_posix(), number, line)
+    """Return the texts of the code and of the tables of facts, with path and line."""
+    rows = [
+        (path.relative_to(PACKAGE).as_posix(), number, text)
         for path in sorted(PACKAGE.rglob("*.json"))
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        for text in JSON_TEXT.findall(line)
     ]
     constants = [
         (path, node.lineno, node.value)
@@ -122,7 +124,7 @@ def _texts() -> list[tuple[str, int, str]]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
-    return constants + lines
+    return constants + rows
 
 
 def _comments(path: str) -> Iterator[str]:

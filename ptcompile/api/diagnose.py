@@ -19,8 +19,6 @@ from ptcompile.diagnosis.pages import search
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
@@ -91,7 +89,8 @@ def diagnose_inputs(
     if origin is None:
         return diagnosis
 
-    message, values = origin.sighting.message, origin.sighting.values
+    message = origin.sighting.message
+    values = origin.sighting.values
     followed = tuple(consequences(read, origin))
     if inputs is None or options is None:
         causes = tuple(weigh_causes(message, values, None))
@@ -109,7 +108,7 @@ def diagnose_inputs(
     )
 
 
-_BEGINNING: Final = 10_000
+_BEGINNING = 10_000
 """Characters of logs without a known message that are compared with the pages of messages."""
 
 

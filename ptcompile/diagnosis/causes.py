@@ -16,7 +16,7 @@ from ptcompile.simulator.meeting import address_of, dns_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final
+    from typing import Any
 
     from ptcompile.diagnostics import Diagnostic, Path
     from ptcompile.simulator.world import World
@@ -38,7 +38,7 @@ class WeighedCause(NamedTuple):
 
 
 _PROVEN, _VALUE, _FIELD, _NOWHERE = range(4)
-_OF_LAUNCH: Final = "PTC4"
+_OF_LAUNCH = "PTC4"
 """Codes of launch and rendezvous: no finding means no such mistake."""
 
 
@@ -78,7 +78,8 @@ def _weigh(
 def compare(values: Mapping[str, str], world: World) -> Iterator[str]:
     """Yield how the host and the number of nodes that a message names differ from those of the jobs."""
     jobs = [job for job in world.jobs if job.size]
-    host, count = values.get("host", ""), values.get("world", "")
+    host = values.get("host", "")
+    count = values.get("world", "")
     titles = ", ".join(job.title for job in jobs)
     first_pods = [pod for job in jobs for _, pod in job.first_pods()]
 
@@ -99,8 +100,8 @@ class _Leaf(NamedTuple):
     is_key: bool = False
 
 
-_MOST_LEAVES: Final = 50_000
-_SHORTEST_PART: Final = 4
+_MOST_LEAVES = 50_000
+_SHORTEST_PART = 4
 """Characters that a value of a message needs to be searched inside other texts."""
 
 

@@ -15,10 +15,6 @@ from ptcompile.source.secrets.masking import masker_of
 from ptcompile.source.secrets.names import MASK
 from ptcompile.source.secrets.texts import secret_parts, without_parts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 
 class FirstCause(NamedTuple):
     """Where a job's failure began."""
@@ -32,8 +28,8 @@ class FirstCause(NamedTuple):
     """Whether the pod is to blame because others name it, or because it alone does not have their message."""
 
 
-_MOST_CONSEQUENCES: Final = 200
-_CLOCKS_DIFFER: Final = 2.0
+_MOST_CONSEQUENCES = 200
+_CLOCKS_DIFFER = 2.0
 """Seconds by which the clocks of two nodes may differ."""
 
 

@@ -16,10 +16,6 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnosis.messages import Finder, Message
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map, object_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
 
 class Sighting(NamedTuple):
     """A message in a log."""
@@ -75,7 +71,7 @@ class Logs:
         reader.end()
 
 
-_CHUNK: Final = 1 << 20
+_CHUNK = 1 << 20
 
 
 def _lines(content: str | bytes) -> Iterator[str]:
@@ -93,38 +89,38 @@ def _lines(content: str | bytes) -> Iterator[str]:
         start = end
 
 
-_LONGEST: Final = 8192
-_HEAD: Final = 6144
-_SEEN: Final = 3
+_LONGEST = 8192
+_HEAD = 6144
+_SEEN = 3
 """Sightings of a message that are kept for each pod and file."""
-_MOST_SIGHTINGS: Final = 10_000
-_MOST_PODS: Final = 5_000
+_MOST_SIGHTINGS = 10_000
+_MOST_PODS = 5_000
 """Pods of one log; lines of more are those of the log."""
-_KEPT: Final = 1_000
+_KEPT = 1_000
 """Characters of a line or a value that are kept."""
-_prefix: Final = re.compile(
+_prefix = re.compile(
     r"(?:\x1b\[[0-9;]{0,9}m)?"
     r"(?:\[pod/(?P<pod>[^\]/\s]{1,253})/[^\]\s]{1,253}\] )?"
     r"(?:(?P<time>\d{4}-\d\d-\d\dT[\d:.]{8,18}(?:Z|[+-]\d\d:\d\d)) )?"
     r"(?:std(?:out|err) [FP] )?"
     r"(?:\[(?!rank\d)[A-Za-z]\w{0,40}\d\]: ?)?"
 ).match
-_time: Final = re.compile(
+_time = re.compile(
     r"(?P<iso>\d{4}-(?P<month>\d\d)-(?P<day>\d\d)[T_ ](?P<clock>\d\d:\d\d:\d\d(?:[.,]\d{1,9})?)Z?)"
     r"|\b[IWEF](?P<month2>\d\d)(?P<day2>\d\d) (?P<clock2>\d\d:\d\d:\d\d(?:\.\d{1,9})?)"
     r"|^(?P<name>[A-Z][a-z]{2}) {1,2}(?P<day3>\d{1,2}) (?P<clock3>\d\d:\d\d:\d\d)"
 ).search
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_rank: Final = re.compile(r"\[[Rr]ank ?(\d{1,7})\]|\brank {1,9}: (\d{1,7})").search
-_object: Final = re.compile(r"\b[Pp]od/(?P<pod>[a-z0-9][a-z0-9.-]{0,252})").search
-_stern: Final = re.compile(r"(?P<pod>[a-z0-9][a-z0-9.-]{0,252}-(?:[a-z0-9]{5}|\d{1,5})) [a-z][a-z0-9-]{0,62} ").match
-_address: Final = re.compile(r"\baddr=\[(?:::ffff:)?(?P<address>[\da-f.:]{3,45})\]").search
-_block: Final = re.compile(r"\s*(?:time|host|rank) {1,9}: ").match
-_BLOCK_LINES: Final = 4
-_START: Final = 200
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_rank = re.compile(r"\[[Rr]ank ?(\d{1,7})\]|\brank {1,9}: (\d{1,7})").search
+_object = re.compile(r"\b[Pp]od/(?P<pod>[a-z0-9][a-z0-9.-]{0,252})").search
+_stern = re.compile(r"(?P<pod>[a-z0-9][a-z0-9.-]{0,252}-(?:[a-z0-9]{5}|\d{1,5})) [a-z][a-z0-9-]{0,62} ").match
+_address = re.compile(r"\baddr=\[(?:::ffff:)?(?P<address>[\da-f.:]{3,45})\]").search
+_block = re.compile(r"\s*(?:time|host|rank) {1,9}: ").match
+_BLOCK_LINES = 4
+_START = 200
 """Characters of a line in which its time is searched."""
-_FRAME: Final = '  File "'
-_TABLE_HEADS: Final = ("NAME", "NAMESPACE", "LAST SEEN")
+_FRAME = '  File "'
+_TABLE_HEADS = ("NAME", "NAMESPACE", "LAST SEEN")
 
 
 class _Pod:
@@ -195,7 +191,8 @@ class _LogReader:
         if _block(line) is None:
             return
 
-        time, rank = _time(line), _rank_of(line)
+        time = _time(line)
+        rank = _rank_of(line)
         for index in pod.unclocked:
             sighting = self._logs.sightings[index]
             sighting = sighting if time is None else _timed(sighting, time)
@@ -210,7 +207,8 @@ class _LogReader:
         text, name, stamp = _unwrapped(line)
         stern = None if name else _stern(text)
         if stern is not None:
-            name, text = stern["pod"], text[stern.end() :]
+            name = stern["pod"]
+            text = text[stern.end() :]
         pod = name or self._pod_of(text)
         time = _time(stamp or text[:_START])
         if time is not None:
@@ -230,7 +228,8 @@ class _LogReader:
 
     def _keep(self, text: str, name: str, time: re.Match[str] | None) -> None:
         """Keep the messages of a text, unless the pod has repeated them often."""
-        pod, rank = self._pod(name), _rank_of(text)
+        pod = self._pod(name)
+        rank = _rank_of(text)
         for message, values in self._logs.finder.matches(text, self._before):
             if self._is_init and message.id == "exit-0-early":
                 continue
@@ -294,7 +293,7 @@ def _json_of(text: str) -> Mapping[str, Any]:
         return {}
 
 
-_MOST_JSON: Final = 16 << 20
+_MOST_JSON = 16 << 20
 
 
 def _objects(content: str | bytes) -> list[Mapping[str, Any]] | None:
@@ -313,7 +312,8 @@ def _objects(content: str | bytes) -> list[Mapping[str, Any]] | None:
 def _states(objects: list[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
     """Yield the pod, the time and the text of each state, condition and event of objects."""
     for item in objects:
-        status, name = nested_map(item, "status"), object_name(item)
+        status = nested_map(item, "status")
+        name = object_name(item)
         pod = name if item.get("kind") == "Pod" else ""
         if item.get("kind") == "Event":
             about = nested_map(item, "involvedObject") or nested_map(item, "regarding")

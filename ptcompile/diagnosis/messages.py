@@ -16,7 +16,7 @@ from ptcompile._internal.schema_files import load_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
     MessageRole = Literal["first", "either", "secondary", "summary", "notice"]
 else:
@@ -103,10 +103,10 @@ def _by_word() -> dict[str, list[Message]]:
     return index
 
 
-_compiled: Final = cache(re.compile)
-words_of: Final = re.compile(r"[A-Za-z0-9_]+").findall
-_has_exception: Final = re.compile(r"Error|Exception|Exit\b|Interrupt").search
-_MOST_WORK: Final = 1 << 29
+_compiled = cache(re.compile)
+words_of = re.compile(r"[A-Za-z0-9_]+").findall
+_has_exception = re.compile(r"Error|Exception|Exit\b|Interrupt").search
+_MOST_WORK = 1 << 29
 """Characters that are compared with expressions: some ten seconds, even if a log has the words of all in each line."""
 
 

@@ -13,15 +13,13 @@ from ptcompile.report.layout import join_escaped, shorten, with_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics import Diagnostic
 else:  # as text, NamedTuple would compile them
     Diagnostic = object
 
-VERSION: Final = 1
-_MAX_CONSEQUENCES: Final = 8
-_QUOTED: Final = 400
+VERSION = 1
+_MAX_CONSEQUENCES = 8
+_QUOTED = 400
 """Characters of a line of a log that are quoted."""
 
 

@@ -9,18 +9,14 @@ from textwrap import fill
 
 from ptcompile.diagnosis.messages import Message, PossibleCause, messages, words_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-ROLES: Final = {
+ROLES = {
     "first": "can be the first cause",
     "either": "the first cause or a consequence",
     "secondary": "a consequence of something in another process",
     "summary": "says that something failed, not why",
     "notice": "harmless",
 }
-_CHECKED: Final = {
+_CHECKED = {
     "captured": "captured from a real process",
     "source": "read in its source",
     "public text": "known from public logs",
@@ -53,8 +49,8 @@ def _with_code(cause: PossibleCause) -> str:
     return f"{cause.text} ({cause.code})" if cause.code else cause.text
 
 
-_NEAREST: Final = 3
-_OF_TEXT: Final = 3
+_NEAREST = 3
+_OF_TEXT = 3
 """How much more a word of the message itself tells than one of its explanation."""
 
 
@@ -69,7 +65,8 @@ def search(text: str) -> list[Message]:
 @cache
 def _told() -> dict[str, dict[str, float]]:
     """Return how much each word of each message's page tells."""
-    texts, pages = {}, {}
+    texts = {}
+    pages = {}
     for message in messages().values():
         causes = (cause.text for cause in message.causes)
         texts[message.id] = _words([message.id, *message.examples])
@@ -87,7 +84,7 @@ def named(word: str) -> Message | None:
     return messages().get(word) or (with_word[0] if len(with_word) == 1 else None)
 
 
-_SHORTEST_WORD: Final = 3
+_SHORTEST_WORD = 3
 
 
 def _words(texts: Iterable[str]) -> frozenset[str]:

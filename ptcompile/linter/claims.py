@@ -6,21 +6,15 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_string, namespace_of, nested_map, object_name
 from ptcompile.linter.rule import Subject
 from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-    from ptcompile.kubernetes.unstructured import Json
-
-CLAIM: Final = ("v1", "PersistentVolumeClaim")
-_VOLUME: Final = ("v1", "PersistentVolume")
-_CLASS: Final = ("storage.k8s.io/v1", "StorageClass")
-_BETA_CLASS: Final = "volume.beta.kubernetes.io/storage-class"
+CLAIM = ("v1", "PersistentVolumeClaim")
+_VOLUME = ("v1", "PersistentVolume")
+_CLASS = ("storage.k8s.io/v1", "StorageClass")
+_BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
 class MountedClaim(NamedTuple):

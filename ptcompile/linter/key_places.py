@@ -14,28 +14,27 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.kubernetes.unstructured import nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
 from ptcompile.linter.rule import Finding, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
     from ptcompile.diagnostics.terms import Severity
-    from ptcompile.kubernetes.unstructured import Json
 
     Way = Literal["labels", "annotations", "pods", "object", "kind", "name", "value"]
 
-POD: Final = "pod"
+POD = "pod"
 """The place of keys that are read from pods, so from pod templates."""
-OBJECT: Final = "object"
+OBJECT = "object"
 """The place of keys that are read from whatever object is applied."""
-_SELECTOR: Final = "nodeSelector"
-_EITHER: Final = "either"
-_DURATION: Final = "<duration>"
+_SELECTOR = "nodeSelector"
+_EITHER = "either"
+_DURATION = "<duration>"
 _is_duration = Pattern(r"(?:\d+(?:\.\d+)?(?:ns|us|ms|s|m|h))+").fullmatch
-_PARTS: Final[tuple[Literal["labels", "annotations"], ...]] = ("labels", "annotations")
+_PARTS: tuple[Literal["labels", "annotations"], ...] = ("labels", "annotations")
 
 
 class KeyPlace(NamedTuple):

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
 from ptcompile.world.workload import Workload
 
 
-def releases_apart(workload: Workload) -> Iterator[Problem]:
+def releases_apart(workload: Workload) -> Problems:
     """Yield the first pair of declared releases that the object cannot run on; `releases.json` has the sources."""
     versions = workload.versions
     is_queued = KUEUE_QUEUE in string_map(workload.metadata.get("labels"))
     for pair in load_table("linter/releases.json")["pairs"]:
-        software, other = pair["software"], pair["other"]
+        software = pair["software"]
+        other = pair["other"]
         is_about = workload.kind[0].startswith(pair["api"]) and (is_queued or not pair["queued"])
         if not is_about or not versions.declared.issuperset((software, other)):
             continue
-        release, others = getattr(versions, software), getattr(versions, other)
+        release = getattr(versions, software)
+        others = getattr(versions, other)
         if _is_within(release, *pair["releases"]) and _is_within(others, *pair["others"]):
             path: Path = ("metadata", "labels", KUEUE_QUEUE) if pair["queued"] else ("kind",)
             text = f"the cluster has {software} {_text(release)} and {other} {_text(others)}: {pair['effect']}"

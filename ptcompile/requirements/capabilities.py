@@ -1,6 +1,6 @@
 """Capabilities of each target, measured: one small spec per feature, compiled for every target.
 
-Only the targets know what they can do. A new spec field is a new row of `PROBES`. The results are stored in
+Only the targets know what they can do. A new spec field is a new row of `probes.json`. The results are stored in
 `schemas/targets.json`, which `python schemas/targets.py` writes and `ptcompile targets` reads.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.about import SITE
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.compiler.checks.targets import room
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.pipeline import compile_document
@@ -38,7 +39,6 @@ class Probe(NamedTuple):
 
 
 _LEVELS: JsonDict = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
-_RESTARTS: JsonDict = {"elastic": {"maxRestarts": 3}}
 _QUEUED_TOPOLOGY: JsonDict = {"queue": "q", "topology": {"required": "rack"}}
 
 
@@ -63,37 +63,12 @@ def _gang_probes() -> Iterator[Probe]:
         yield from (Probe(*probe) for probe in operator.probes)
 
 
+_TABLE = load_table("requirements/probes.json")
 PROBES = (
-    Probe("several nodes", {"nodes": 2}),
-    Probe("a range of nodes", {"elastic": {"nnodes": "2:4"}}),
-    Probe("master and workers that differ", {"master": {"image": "other:1"}, "worker": {"replicas": 1}}),
-    Probe("auxiliary roles", {"roles": {"loader": {"command": ["serve"]}}}),
-    Probe("accelerator", {"accelerator": "nvidia-h100", "resources": {"gpu": 1}}, {"cloud": "gke"}),
-    Probe("fabric", {"fabric": "efa", "accelerator": "nvidia-h100", "resources": {"gpu": 8}}, {"cloud": "eks"}),
-    Probe("NVLink domain", {"fabric": "nvlink-domain", "accelerator": "nvidia-gb200", "resources": {"gpu": 4}}),
-    Probe("GPUs by claim", {"resources": {"gpu": 1}}, {"gpu": {"claim": {}}}),
-    Probe("restartPolicy OnFailure", {"restartPolicy": "OnFailure"}),
-    Probe("restartPolicy Always", {"restartPolicy": "Always"}),
-    Probe("restartPolicy ExitCode", {"restartPolicy": "ExitCode"}),
-    Probe("runPolicy.backoffLimit", {"runPolicy": {"backoffLimit": 3}}),
-    Probe("runPolicy.activeDeadlineSeconds", {"runPolicy": {"activeDeadlineSeconds": 60}}),
-    Probe("runPolicy.ttlSecondsAfterFinished", {"runPolicy": {"ttlSecondsAfterFinished": 60}}),
-    Probe("runPolicy.cleanPodPolicy Running", {"runPolicy": {"cleanPodPolicy": "Running"}}),
-    Probe("runPolicy.cleanPodPolicy All", {"runPolicy": {"cleanPodPolicy": "All"}}),
-    Probe("runPolicy.suspend", {"runPolicy": {"suspend": True}}),
-    Probe("runPolicy.onPodFailure RestartPod", {"runPolicy": {"onPodFailure": "RestartPod"}}),
-    Probe("runPolicy.onPodFailure RestartJob", {"runPolicy": {"onPodFailure": "RestartJob"}}),
-    Probe("runPolicy.onPodFailure FailJob", {"runPolicy": {"onPodFailure": "FailJob"}}),
-    Probe("runPolicy.onDisruption Ignore", {"runPolicy": {"onDisruption": "Ignore"}, **_RESTARTS}),
-    Probe("the same, with backoffLimit", {"runPolicy": {"onDisruption": "Ignore", "backoffLimit": 3}, **_RESTARTS}),
-    Probe("runPolicy.onDisruption Count", {"runPolicy": {"onDisruption": "Count"}}),
-    Probe("runPolicy.onDisruption FailJob", {"runPolicy": {"onDisruption": "FailJob"}}),
-    Probe("runPolicy.successPolicy Node0", {"runPolicy": {"successPolicy": "Node0"}}),
-    Probe("runPolicy.successPolicy AllNodes", {"runPolicy": {"successPolicy": "AllNodes"}}),
-    Probe("spot", {"spot": True, **_RESTARTS}, {"spot": {"nodeLabels": {"example.com/spot": "true"}}}),
+    *[Probe(**row) for row in _TABLE["before"]],
     *_queue_probes(),
     *_gang_probes(),
-    Probe("host name of its own", {"podTemplate": {"spec": {"hostname": "h"}}}),
+    *[Probe(**row) for row in _TABLE["after"]],
 )
 """Probes in table order. A Pod is probed with one node and other targets with two, unless the probe sets the number."""
 

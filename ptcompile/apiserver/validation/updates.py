@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile._internal.schema_files import load
+from ptcompile._internal.schema_files import load, load_table
 from ptcompile.apiserver.crds import NO_DEFINITIONS, Definition, Definitions, transition_problems
 from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
@@ -116,107 +116,27 @@ def _item_key(item: Any) -> str:
     return next((str(item[key]) for key in _ITEM_KEYS if key in item), "") if isinstance(item, Mapping) else ""
 
 
-_IMMUTABLE_SELECTOR = (("spec", "selector"), "")
-_IMMUTABLE_ROLE = (("roleRef",), "cannot change roleRef")
-
-_EVENT_FIELDS = (
-    "regarding",
-    "reason",
-    "note",
-    "deprecatedSource",
-    "deprecatedFirstTimestamp",
-    "deprecatedLastTimestamp",
-    "deprecatedCount",
-    "type",
-    "eventTime",
-    "action",
-    "related",
-    "reportingController",
-    "reportingInstance",
-)
-"""Fields of an Event of events.k8s.io that never change: all but its series."""
-
-_POD_GROUP_FIELDS = (
-    "schedulingConstraints",
-    "disruptionMode",
-    "priority",
-    "priorityClassName",
-    "preemptionPolicy",
-    "resourceClaims",
-    "podGroupTemplateRef",
-    "workloadRef",
-    "parentCompositePodGroupName",
-)
-"""Immutable fields of a PodGroup; its policy is too, except minCount since 1.37 (docs/facts/gangs.md#objects)."""
-
-_IMMUTABLE_FIELDS: dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]] = {
-    ("apps", "Deployment"): (_IMMUTABLE_SELECTOR,),
-    ("apps", "DaemonSet"): (_IMMUTABLE_SELECTOR,),
-    ("apps", "ReplicaSet"): (_IMMUTABLE_SELECTOR,),
-    ("apps", "ControllerRevision"): ((("data",), ""),),
-    ("", "PersistentVolume"): (),
-    ("", "ResourceQuota"): ((("spec", "scopes"), ""),),
-    ("networking.k8s.io", "IngressClass"): ((("spec", "controller"), ""),),
-    ("networking.k8s.io", "IPAddress"): ((("spec", "parentRef"), ""),),
-    ("events.k8s.io", "Event"): tuple(((name,), "") for name in _EVENT_FIELDS),
-    ("node.k8s.io", "RuntimeClass"): ((("handler",), ""),),
-    ("rbac.authorization.k8s.io", "RoleBinding"): (_IMMUTABLE_ROLE,),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (_IMMUTABLE_ROLE,),
-    ("resource.k8s.io", "ResourceClaim"): ((("spec",), ""),),
-    ("resource.k8s.io", "ResourceClaimTemplate"): ((("spec",), ""),),
-    ("scheduling.k8s.io", "PriorityClass"): (
-        (("value",), "may not be changed in an update."),
-        (("preemptionPolicy",), "may not be changed in an update."),
-    ),
-    ("scheduling.k8s.io", "PodGroup"): tuple((("spec", name), "") for name in _POD_GROUP_FIELDS),
-    ("scheduling.k8s.io", "Workload"): ((("spec", "podGroups"), ""),),
-    ("storage.k8s.io", "CSIDriver"): ((("spec", "attachRequired"), ""), (("spec", "volumeLifecycleModes"), "")),
-    ("storage.k8s.io", "VolumeAttachment"): ((("spec",), ""),),
-    ("storage.k8s.io", "StorageClass"): (
-        (("parameters",), "updates to parameters are forbidden."),
-        (("provisioner",), "updates to provisioner are forbidden."),
-        (("reclaimPolicy",), "updates to reclaimPolicy are forbidden."),
-        (("volumeBindingMode",), ""),
-    ),
-    ("storage.k8s.io", "VolumeAttributesClass"): ((("driverName",), ""), (("parameters",), "")),
-}
-"""Immutable paths by API group and kind, each with the server's message, or "" for `field is immutable`."""
-
-_NON_SOURCE_FIELDS = [
-    "capacity",
-    "accessModes",
-    "persistentVolumeReclaimPolicy",
-    "mountOptions",
-    "storageClassName",
-    "nodeAffinity",
-    "claimRef",
-    "volumeMode",
-    "volumeAttributesClassName",
-]
-"""PersistentVolume spec fields other than the volume source."""
-
-_STATEFUL_SET_MUTABLE_FIELDS = (
-    "replicas",
-    "ordinals",
-    "template",
-    "updateStrategy",
-    "revisionHistoryLimit",
-    "persistentVolumeClaimRetentionPolicy",
-    "minReadySeconds",
-)
+_FIELDS = "apiserver/validation/immutable_fields.json"
+"""Fields by group/kind: those that are immutable, each with the server's message or "" for `field is immutable`, and
+all that are mutable of kinds that fix the rest. Of a PodGroup's policy, which is fixed too, minCount is mutable since
+1.37.
+"""
 
 
 def immutable_field_changes(kind: tuple[str, str], update: Update) -> Problems:
     """Yield a problem for each changed field that is immutable for the kind."""
-    for path, why in _IMMUTABLE_FIELDS.get(kind, ()):
+    table = load_table(_FIELDS)
+    for field, why in table["immutable"].get("/".join(kind), {}).items():
+        path = tuple(field.split("."))
         if update.under(*path):
             yield immutable(path, get(update.new, path), RECREATE_HELP, why or "field is immutable")
+
     if kind == ("scheduling.k8s.io", "PodGroup") and update.versions.kubernetes < (1, 37):
         for path in update.under("spec", "schedulingPolicy")[:1]:
             yield immutable(path, get(update.new, path))
     if kind == ("", "PersistentVolume"):
         for path in update.under("spec"):
-            if path[1:2] and path[1] not in _NON_SOURCE_FIELDS:
+            if path[1:2] and path[1] not in table["mutable"]["/PersistentVolume"]:
                 why = "spec.persistentvolumesource is immutable after creation"
                 yield forbidden_change(("spec", path[1]), why)
                 return
@@ -226,7 +146,7 @@ def stateful_set_update(update: Update) -> Problems:
     """Yield a problem if a StatefulSet changes in more than scaling and rolling out."""
     allowed = [
         name
-        for name in _STATEFUL_SET_MUTABLE_FIELDS
+        for name in load_table(_FIELDS)["mutable"]["apps/StatefulSet"]
         if name != "revisionHistoryLimit" or update.versions.kubernetes >= (1, 33)
     ]
     for path in update.under("spec"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import Feature, Foreign, Install, Kind, KindContext, Operator, QueueSystem, RuleHelp
 from ptcompile.kubernetes.requests import Update
@@ -27,9 +28,8 @@ class KueueKind(Kind):
     @property
     def rule_helps(self) -> Mapping[str, RuleHelp]:  # type: ignore[override]
         """What to do about each CEL rule, loaded when one is violated."""
-        from ptcompile.operators.kueue.objects.rule_helps import RULE_HELPS
-
-        return RULE_HELPS
+        rows = load_table("operators/kueue/objects/rule_helps.json")["helps"]
+        return {message: (tuple(row["field"]), row["help"]) for message, row in rows.items()}
 
     def default(self, manifest: Json, *, complete: bool = False) -> Json:
         from ptcompile.operators.kueue.objects import default

@@ -303,7 +303,8 @@ def validate(manifest: Json, request: KindContext) -> Problems:
     yield from _check_topology(nested_map(spec, "networkTopology"), ("spec", "networkTopology"))
     yield from _check_tasks(name, tasks, request.versions, request.established)
     yield from _check_job(name, spec, tasks, request.versions)
-    queue, queues = spec.get("queue") or "default", objects(request.related).of_kind(_QUEUE)
+    queue = spec.get("queue") or "default"
+    queues = objects(request.related).of_kind(_QUEUE)
     children = [object_name(item) for item in queues if nested_map(item, "spec").get("parent") == queue]
     if children:
         message = f"Invalid value: can only submit job to leaf queue, and queue '{queue}' has children"

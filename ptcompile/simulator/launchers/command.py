@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.commands import basename, is_program, unwrap
-from ptcompile.kubernetes.unstructured import as_mappings, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
 from ptcompile.shell.calls import no_files
 from ptcompile.shell.script import SHELL_COMMANDS, Script, ShellCommand, read_script
 from ptcompile.shell.values import Argument, Doubt, text_of
@@ -29,7 +29,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.shell.calls import Files
     from ptcompile.simulator.launchers import LauncherName
 

@@ -13,14 +13,11 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.commands import basename
 from ptcompile.simulator.launchers import LAUNCHERS, option_table
-from ptcompile.simulator.launchers.arguments import read_arguments
+from ptcompile.simulator.launchers.arguments import GivenOption, read_arguments
 from ptcompile.simulator.launchers.torchrun import OPTIONS, is_literal, option_variable, read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
-    from ptcompile.simulator.launchers.arguments import GivenOption
     from ptcompile.simulator.launchers.command import Invocation
 
 
@@ -32,9 +29,9 @@ class MisreadWord(NamedTuple):
     help: str
 
 
-_DASHES: Final = "\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
-_SPACES: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
-_QUOTES: Final = "\u2018-\u201f"
+_DASHES = "\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d"
+_SPACES = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
+_QUOTES = "\u2018-\u201f"
 _find_look_alike = Pattern(f"[{_DASHES}{_SPACES}{_QUOTES}]").search
 _is_dashed = Pattern(f"-{{0,2}}[{_DASHES}]+-?[A-Za-z]").match
 _is_space = Pattern(f"[{_SPACES}]").match
@@ -43,15 +40,15 @@ _is_answer = Pattern(r"(?i)true|false|yes|no|on|off|\d{1,6}").fullmatch
 _has_inner_option = Pattern(r"[^\0]--[A-Za-z]").search
 _find_options = Pattern(r"--([A-Za-z][\w-]*)").finditer
 
-_COUNTS: Final = (
+_COUNTS = (
     *("nnodes", "nproc-per-node", "num-processes", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf"),
     *("standalone", "max-restarts", "hostfile", "no-ssh"),
 )
 """Options by torchrun's names that no script is likely to have itself."""
-_ADDRESSES: Final = ("node-rank", "master-addr", "master-port")
+_ADDRESSES = ("node-rank", "master-addr", "master-port")
 """Options that old scripts have too: in doubt they are the script's."""
 
-_MODULES: Final = {
+_MODULES = {
     "torchrun": "torch.distributed.run",
     "accelerate": "accelerate.commands.launch",
     "deepspeed": "deepspeed.launcher.runner",

@@ -216,6 +216,13 @@ def test_other_kinds_may_not_change(manifest: Json, path: str, value: Any) -> No
     assert refused(manifest, changed(manifest, path, value))
 
 
+def test_some_kinds_say_why_a_field_stays() -> None:
+    (role_message,) = refused(BINDING, changed(BINDING, "roleRef.name", "s"))
+    (data_message,) = refused(FROZEN, changed(FROZEN, "immutable", None))
+    assert role_message.endswith(": cannot change roleRef")
+    assert data_message.endswith(" is immutable when `immutable` is set")
+
+
 def test_another_name_is_another_object() -> None:
     assert refused(job(name="a"), changed(job(name="b"), "spec.template.spec.containers.0.image", "i:2")) == []
     assert ptcompile.diff(job(name="a"), job(name="b")).objects[0].apply is None

@@ -32,21 +32,15 @@ Source: NVIDIA container toolkit 1.20, internal/config/image/capabilities.go; GK
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_CAPABILITIES: Final = "NVIDIA_DRIVER_CAPABILITIES"
-_FOLDER: Final = "/usr/local/nvidia/lib64"
+_CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
+_FOLDER = "/usr/local/nvidia/lib64"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         is_gke = any(key.startswith("cloud.google.com/gke-") for key in string_map(template.spec.get("nodeSelector")))
         for container in template.containers:
@@ -58,9 +52,11 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 if not value or "$" in value:
                     continue
                 if entry.name == _CAPABILITIES and words.isdisjoint({"compute", "all"}):
-                    missing, better = "compute", f"{value},compute"
+                    missing = "compute"
+                    better = f"{value},compute"
                 elif entry.name == "LD_LIBRARY_PATH" and is_gke and _FOLDER not in value:
-                    missing, better = _FOLDER, f"{value}:{_FOLDER}"
+                    missing = _FOLDER
+                    better = f"{value}:{_FOLDER}"
                 else:
                     continue
                 yield found_at(

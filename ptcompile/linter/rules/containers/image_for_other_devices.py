@@ -28,14 +28,12 @@ docs.habana.ai, AWS Deep Learning Containers (2026).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.devices import stack_of, stack_of_image
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         devices = stack_of(container.limits)
         built_for = stack_of_image(as_string(container.spec.get("image"))) if devices is not None else None

@@ -36,26 +36,18 @@ and 13851; fluxcd/kustomize-controller docs/spec/v1/kustomizations.md (2026).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import Json, as_string, nested_map, string_map
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.table import RUNS_PODS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-    from ptcompile.kubernetes.unstructured import Json
-
-_ARGO: Final = "argocd.argoproj.io/"
-_FLUX: Final = "kustomize.toolkit.fluxcd.io"
-_HEALTHY_GROUPS: Final = ("v1", "batch/v1", "apps/v1")
+_ARGO = "argocd.argoproj.io/"
+_FLUX = "kustomize.toolkit.fluxcd.io"
+_HEALTHY_GROUPS = ("v1", "batch/v1", "apps/v1")
 """API versions of the kinds whose health Argo CD knows."""
-_TTL: Final = "ttlSecondsAfterFinished"
+_TTL = "ttlSecondsAfterFinished"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind not in RUNS_PODS or id(subject.manifest) not in subject.stream.positions:
         return
     notes = string_map(subject.metadata.get("annotations"))

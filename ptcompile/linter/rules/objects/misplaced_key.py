@@ -35,13 +35,11 @@ annotations is not seen here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.key_places import unread_keys
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Findings, Rule, Subject
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == RULE.name)
 
 

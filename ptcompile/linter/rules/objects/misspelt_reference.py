@@ -43,21 +43,17 @@ from ptcompile._internal.spelling import nearest
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_CLUSTER_KINDS: Final = (
+_CLUSTER_KINDS = (
     ("scheduling.k8s.io/v1", "PriorityClass"),
     ("node.k8s.io/v1", "RuntimeClass"),
     ("storage.k8s.io/v1", "StorageClass"),
 )
-_CLASS_FIELDS: Final = {"priorityClassName": "PriorityClass", "runtimeClassName": "RuntimeClass"}
-_STORAGE_CLASS: Final = "storageClassName"
-_MAX_NAMES: Final = 256
+_CLASS_FIELDS = {"priorityClassName": "PriorityClass", "runtimeClassName": "RuntimeClass"}
+_STORAGE_CLASS = "storageClassName"
+_MAX_NAMES = 256
 """Largest number of names to compare with: among more, many resemble one another anyway."""
 
 
@@ -73,7 +69,7 @@ def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
     return {key: frozenset(names) for key, names in names_by_kind.items()}
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     names_by_kind = subject.stream.cached(_names_in)
     for namespace, path, kind, name in _written_names(subject):
         names = names_by_kind.get((namespace, kind), frozenset())

@@ -36,21 +36,15 @@ checkVolumeSatisfyClaim.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_string, as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, nested_map, object_name
 from ptcompile.linter.claims import belongs_to, class_name, volumes_of_claim
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _SIZE = ("spec", "resources", "requests", "storage")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     claim = subject.manifest
     if subject.kind != ("v1", "PersistentVolumeClaim"):
         return
@@ -69,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield from _class_difference(claim, volume)
 
 
-def _differences(claim: Json, volume: Json) -> Iterator[Finding]:
+def _differences(claim: Json, volume: Json) -> Findings:
     """Yield what is compared whichever of the two names the other."""
     name = object_name(volume)
     requested = quantity.parse(nested_map(claim, *_SIZE[:-1]).get("storage"))
@@ -91,7 +85,7 @@ def _differences(claim: Json, volume: Json) -> Iterator[Finding]:
         yield found_at(("spec", "accessModes"), text, f"write {', '.join(modes)}")
 
 
-def _class_difference(claim: Json, volume: Json) -> Iterator[Finding]:
+def _class_difference(claim: Json, volume: Json) -> Findings:
     """Yield the difference in storage class, which is compared if only the claim names the volume."""
     wanted = class_name(claim)
     offered = class_name(volume) or ""

@@ -24,21 +24,19 @@ kubeflow/website issue 2460.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.hardware.nodes import VENDORS
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _REQUESTS = "requests."
 _LIMITS = "limits."
 _COUNTED_BY_OTHERS = ("count/", "storageclass.storage.k8s.io/", "deviceclass.resource.k8s.io/", "deviceclass.resource.")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     hard = nested_map(subject.spec, "hard")
     for key in map(str, hard):
         counted = _counted_key(key)

@@ -42,7 +42,8 @@ def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         if not _uses_cluster_names(subject, template):
             continue
-        is_on_host, written = template.spec.get("hostNetwork") is True, template.spec.get("dnsPolicy")
+        is_on_host = template.spec.get("hostNetwork") is True
+        written = template.spec.get("dnsPolicy")
         if written != "Default" and not (is_on_host and written in (None, "", "ClusterFirst")):
             continue
         path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")

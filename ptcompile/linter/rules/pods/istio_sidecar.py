@@ -112,7 +112,8 @@ def _check(subject: Subject) -> Findings:
 
 def _opt_out(subject: Subject, template: ManifestTemplate, mesh: _Mesh, request: str) -> Finding:
     """Return the finding of a template that says nothing about its namespace's proxy."""
-    metadata, place = nested_map(template.data, "metadata"), mesh.places[0]
+    metadata = nested_map(template.data, "metadata")
+    place = mesh.places[0]
     path = (*template.path, "metadata", place)
     opt_out = Edit("set", (*path, mesh.key), mesh.off)
     if place not in metadata:

@@ -49,14 +49,12 @@ cleanPodPolicy; kubeflow/trainer issue 1579.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     field = next((key for key in map(str, subject.spec) if key.endswith("ReplicaSpecs")), "")
     written: Path = ("spec", "runPolicy", "cleanPodPolicy")
     if not field or nested_map(subject.spec, "runPolicy").get("cleanPodPolicy") is not None:

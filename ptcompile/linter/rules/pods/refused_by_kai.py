@@ -31,21 +31,15 @@ Source: KAI Scheduler 0.20, pkg/binder/plugins/gpusharing and pkg/podgrouper def
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_GPU: Final = "nvidia.com/gpu"
-_QUEUES: Final = frozenset({"kai.scheduler/queue", "runai/queue", "project"})
+_GPU = "nvidia.com/gpu"
+_QUEUES = frozenset({"kai.scheduler/queue", "runai/queue", "project"})
 """Labels that name a queue; misplaced-key reports the old one."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         if template.spec.get("schedulerName") != "kai-scheduler":
             continue

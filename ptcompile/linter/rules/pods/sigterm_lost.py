@@ -32,12 +32,10 @@ Source: dash 0.5.12 and bash 5.2 as process 1, measured; Kubernetes 1.36, termin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.linter.containers import training_command
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.world.templates import ManifestContainer
 
@@ -46,7 +44,7 @@ _DASHES = ("sh", "dash")
 """The shells that always stay; bash replaces itself by the last command of a list."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         seconds = as_int(template.spec.get("terminationGracePeriodSeconds"), _DEFAULT_SECONDS)
         is_shared = template.spec.get("shareProcessNamespace") is True

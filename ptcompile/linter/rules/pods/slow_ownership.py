@@ -38,20 +38,18 @@ Source: Kubernetes 1.36, pkg/volume/volume_linux.go: SetVolumeOwnership; fsGroup
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.hardware.csi_drivers import WITHOUT_GROUP
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import nested_map, object_name
 from ptcompile.linter.claims import claims_of_pod, driver_of_claim
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _LARGE = quantity.parse("1Ti")
 _TITLE = "set fsGroupChangePolicy to OnRootMismatch"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         context = nested_map(template.spec, "securityContext")
         if context.get("fsGroup") is None or context.get("fsGroupChangePolicy") == "OnRootMismatch":

@@ -33,18 +33,16 @@ Source: Kubernetes 1.36, configure service accounts for pods: opt out of API cre
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _FIELD = "automountServiceAccountToken"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         path = _opt_out(subject, template)
         if path is None or any("projected" in volume for _, volume in template.volumes.values()):

@@ -31,15 +31,13 @@ Source: opencontainers/runc 1.3, libcontainer/specconv (the allowed devices); si
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.devices import stacks
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         marks = nested_map(template.data, "metadata", "annotations")
         if template.spec.get("resourceClaims") or any("/container." in str(key) for key in marks):

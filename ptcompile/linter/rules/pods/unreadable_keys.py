@@ -31,16 +31,14 @@ pkg/controller/mpi_job_controller.go (the mode is 0600 only for /root/.ssh); Vol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _READABLE_BY_ALL = 0o004
 _DEFAULT_MODE = 0o644
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
         pod_security = nested_map(pod.view.spec, "securityContext")
         own_user = nested_map(written, "securityContext").get("runAsUser")

@@ -62,19 +62,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.linter.claims import claims_of_pod, class_of_claim, volumes_of_claim
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.workload import Stream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
 
 _ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         allowed: dict[str, tuple[str, frozenset[str]]] = {}
         for path, claim in claims_of_pod(subject, template):

@@ -49,13 +49,11 @@ Source: Kubernetes 1.36, HorizontalPodAutoscaler (it writes spec.replicas); PyTo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map, object_name
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     target = nested_map(subject.spec, "scaleTargetRef")
     kind = (as_string(target.get("apiVersion")), as_string(target.get("kind")))
     for manifest in subject.neighbors.by_name(kind, as_string(target.get("name"))):
@@ -63,7 +61,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if rendezvous is None or rendezvous.nodes is None or rendezvous.nodes[1] < 2:
             continue
         low, high = rendezvous.nodes
-        least, most = as_int(subject.spec.get("minReplicas"), 1), as_int(subject.spec.get("maxReplicas"))
+        least = as_int(subject.spec.get("minReplicas"), 1)
+        most = as_int(subject.spec.get("maxReplicas"))
         if least < low or most > high:
             yield found_at(
                 ("spec", "maxReplicas") if most > high else ("spec",),

@@ -31,20 +31,14 @@ from collections.abc import Iterator
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, namespace_of, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, namespace_of, nested_map
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-    from ptcompile.kubernetes.unstructured import Json
-
-_API: Final = "rbac.authorization.k8s.io/v1"
-_HELP: Final = "use a ClusterRole and a ClusterRoleBinding"
+_API = "rbac.authorization.k8s.io/v1"
+_HELP = "use a ClusterRole and a ClusterRoleBinding"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if subject.kind[1] == "Role":
         for path, resource in _cluster_scoped(subject.manifest):
             yield found_at(path, f"{resource} are cluster-scoped: a Role of a namespace never grants them", _HELP)
@@ -69,9 +63,10 @@ def _cluster_scoped(role: Json) -> Iterator[tuple[Path, str]]:
                 yield ("rules", i, "resources", j), resource
 
 
-def _strange_subjects(subject: Subject) -> Iterator[Finding]:
+def _strange_subjects(subject: Subject) -> Findings:
     for i, entry in enumerate(as_mappings(subject.manifest.get("subjects"))):
-        name, space = as_string(entry.get("name")), as_string(entry.get("namespace"))
+        name = as_string(entry.get("name"))
+        space = as_string(entry.get("namespace"))
         accounts = subject.objects.by_name(("v1", "ServiceAccount"), name)
         spaces = {namespace_of(account) for account in accounts}
         is_other = entry.get("kind") == "ServiceAccount" and space not in ("", subject.namespace)

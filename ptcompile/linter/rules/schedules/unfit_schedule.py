@@ -34,20 +34,19 @@ Source: Kubernetes 1.36, CronJob, and robfig/cron v3 (spec.go, Next: it gives up
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 from ptcompile.apiserver.validation.cron_job import SCHEDULE_FIELDS, why_not_schedule
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _DESCRIPTORS = {"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *"}
 _LAST_DAYS = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
 _DAY = 24 * 60
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     text = as_string(subject.spec.get("schedule"))
     fields = _DESCRIPTORS.get(text, text).split()
     path: Path = ("spec", "schedule")

@@ -37,17 +37,16 @@ Source: Kueue 0.19, pkg/controller/jobs/pod/pod_controller.go ("fewer runnable p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
-_COUNT, _NAME = "kueue.x-k8s.io/pod-group-total-count", "kueue.x-k8s.io/pod-group-name"
+_COUNT = "kueue.x-k8s.io/pod-group-total-count"
+_NAME = "kueue.x-k8s.io/pod-group-name"
 _POD = ("v1", "Pod")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     group = string_map(subject.metadata.get("labels")).get(_NAME)
     total = atoi(string_map(subject.metadata.get("annotations")).get(_COUNT, ""))
     if subject.kind != _POD or not group or total is None:

@@ -41,16 +41,14 @@ Source: Kueue 0.19, pkg/controller/jobs/job/job_controller.go (RunWithPodSetsInf
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _MINIMUM = "kueue.x-k8s.io/job-min-parallelism"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     least = atoi(string_map(subject.metadata.get("annotations")).get(_MINIMUM, ""))
     if least is not None and least < subject.min_nodes_to_start:
         yield found_at(

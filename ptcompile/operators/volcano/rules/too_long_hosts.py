@@ -40,9 +40,7 @@ include/uapi/linux/binfmts.h.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.plugins import hosts_variable
 from ptcompile.operators.volcano.rules.reading import flag_value, volcano_job
 
@@ -50,14 +48,15 @@ _LIMIT = 128 * 1024
 _SHORTEST = len("a-b-0.a,")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     if "svc" not in job.plugins or flag_value(subject, "svc", "inject-hosts-env") is False:
         return
     for index, task in enumerate(job.tasks):
         if task.replicas * _SHORTEST * 16 < _LIMIT:
             continue
-        name, hosts = hosts_variable(task), ",".join(job.hosts(task))
+        name = hosts_variable(task)
+        hosts = ",".join(job.hosts(task))
         length = len(f"{name}={hosts}") + 1
         if length > _LIMIT:
             yield found_at(

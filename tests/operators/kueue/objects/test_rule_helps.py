@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile._internal.schema_files import load
-from ptcompile.operators.kueue.objects.rule_helps import RULE_HELPS
+from ptcompile._internal.schema_files import load, load_table
 from tests.operators.kueue.objects.making import Json, cluster_queue, kueue_object, problems_of, workload
 
+RULE_HELPS = load_table("operators/kueue/objects/rule_helps.json")["helps"]
 NOT_APPLIED = {"podSetAssignments must have the same number of podSets as the spec"}
 """Rules about the status, which the server drops from what is applied."""
 REPLACED = {
