@@ -22,6 +22,7 @@ from ptcompile.diagnostics import (
 from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
 from ptcompile.kubernetes.index import Objects, with_existing
 from ptcompile.kubernetes.unstructured import (
+    Json,
     JsonDict,
     as_mappings,
     as_string,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.extending import Extensions
     from ptcompile.kinds.model import QueueSystem
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 else:  # as text, NamedTuple would compile it
@@ -192,7 +192,7 @@ class _Nodes:
         self._listed = inputs.pools if inputs.pools is not None and inputs.pools.is_listed else None
         self._streams: dict[tuple[frozenset[str] | None, bool], Stream | None] = {}
 
-    def problems(self, job: Item, answer: JobAdmission) -> Iterator[Problem]:
+    def problems(self, job: Item, answer: JobAdmission) -> Problems:
         """Yield why no node takes the pods of a job: never, or, of one that preempts no other, not now."""
         from ptcompile.linter import run
         from ptcompile.linter.rule import NODE_RULES

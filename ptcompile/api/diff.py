@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
@@ -125,7 +125,8 @@ def _lost_nodes(
     from ptcompile.linter.rule import NODE_RULES
     from ptcompile.world.workload import Stream
 
-    earlier, later = [item.manifest for item in old], [item.manifest for item in new]
+    earlier = [item.manifest for item in old]
+    later = [item.manifest for item in new]
     pools = second.pools_among(Objects(later))
     if pools is None:
         return

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile.kubernetes.nodes import Placement, fits, room_for
 from ptcompile.kubernetes.pod_spec import request_path
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map, string_map
-from ptcompile.linter.rule import Finding, Subject, found_at
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map, string_map
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import modeled_queue_system
 from ptcompile.simulator.pod import repel
 from ptcompile.world.nodes import Pools, is_about, misfit_in
@@ -15,7 +15,6 @@ from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.world.templates import ManifestTemplate
 
 
@@ -54,7 +53,7 @@ def _with_marks(spec: Json, marks: Sequence[Json]) -> Json:
     return {**spec, "nodeSelector": labels, "tolerations": tolerations}
 
 
-def pod_misfits(subject: Subject, pools: Pools) -> Iterator[Finding]:
+def pod_misfits(subject: Subject, pools: Pools) -> Findings:
     """Yield a finding for each pod template whose pods no node takes."""
     for template, placement in placements_of(subject, pools):
         misfit = misfit_in(pools, placement)
@@ -63,7 +62,7 @@ def pod_misfits(subject: Subject, pools: Pools) -> Iterator[Finding]:
             yield found_at(path, misfit.text, misfit.help, severity=misfit.severity)
 
 
-def gang_misfits(subject: Subject, pools: Pools) -> Iterator[Finding]:
+def gang_misfits(subject: Subject, pools: Pools) -> Findings:
     """Yield a finding if pods that wait for one another before they train do not fit at once."""
     least = subject.min_nodes_to_start
     if least < 2:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 
-NODE_RULES: Final = ("fits-no-machine", "larger-than-pools")
+NODE_RULES = ("fits-no-machine", "larger-than-pools")
 """The rules about the nodes that take a pod."""
 
 

@@ -9,19 +9,13 @@ from collections.abc import Iterable, Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, nested_map, string_map
 from ptcompile.world.workload import Stream
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-    from ptcompile.kubernetes.unstructured import Json
-
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_PLUGIN_CONFIG: Final = "nvidia.com/device-plugin.config"
+_PRODUCT = "nvidia.com/gpu.product"
+_PLUGIN_CONFIG = "nvidia.com/device-plugin.config"
 """Label of a node whose value is the key of its configuration in the plugin's ConfigMap."""
-_STRATEGIES: Final = {
+_STRATEGIES = {
     "nvidia.com/gpu.sharing-strategy": ("time-slicing", "mps"),
     "cloud.google.com/gke-gpu-sharing-strategy": ("time-sharing", "mps"),
 }

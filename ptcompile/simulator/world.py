@@ -12,7 +12,7 @@ from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.nodes import NodeGroup
-from ptcompile.kubernetes.unstructured import JsonDict, as_mappings, as_string, kind_of, object_name
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.table import GROUP_MARKS, RUNS_PODS, kind_named
 from ptcompile.simulator.job import SimulatedJob, job_of
@@ -21,14 +21,12 @@ from ptcompile.simulator.pod import RANDOM_SUFFIX, Pod
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, overload
-
-    from ptcompile.kubernetes.unstructured import Json
+    from typing import overload
 
 
 MAX_UNFOLDED_PODS = 4096
 """Worlds with more pods than this are folded in JSON."""
-MAX_UNFOLDED_CHARACTERS: Final = 1 << 26
+MAX_UNFOLDED_CHARACTERS = 1 << 26
 """Worlds whose pods have more characters than this in variables and command lines are folded too: 64 MiB."""
 MAX_ROLE_PODS = 64
 """In a folded world, a role with more pods than this keeps the first eight and the last two."""

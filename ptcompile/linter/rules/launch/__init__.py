@@ -19,11 +19,7 @@ from ptcompile.linter.needs import (
     VENDORS,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "misread_launch_word": NODE_LAUNCHERS,
     "refused_tune_run": "tune run",
     "local_rank_argument": "distributed launch",

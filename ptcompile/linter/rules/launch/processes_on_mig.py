@@ -34,13 +34,11 @@ Source: NVIDIA MIG user guide, R570: a CUDA process enumerates one MIG device; N
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.sharing import pins_slices
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         names = ("nvidia.com/mig-", "nvidia.com/gpu") if pins_slices(role.pod.view.spec) else ("nvidia.com/mig-",)
         slices = [name for name in role.pod.devices if name.startswith(names)]

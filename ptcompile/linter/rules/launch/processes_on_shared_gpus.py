@@ -37,13 +37,11 @@ Source: NVIDIA/k8s-device-plugin 0.20, README.md and internal/rm/rm.go (`Validat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.sharing import shares_of
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         if not (role.is_torchrun or role.member.is_modeled) or (role.rendezvous.processes or 0) < 2:
             continue

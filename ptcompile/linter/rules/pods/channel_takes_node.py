@@ -40,14 +40,12 @@ Source: NVIDIA DRA driver 25.12, ComputeDomains; NVIDIA/nvcf#1572.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import CHANNEL_CLASS, claims_of, count_whole_gpus, source_of_claim
 from ptcompile.linter.machines import pinned_machines
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         pins = pinned_machines(template)
         least = min((machine.devices for machine in pins.machines), default=0) if pins is not None else 0

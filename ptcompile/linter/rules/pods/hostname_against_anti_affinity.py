@@ -56,11 +56,7 @@ from ptcompile.diagnostics import Path
 from ptcompile.hardware.nodes import HOST
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
-from ptcompile.simulator.pod import repel
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.pod import Pod
+from ptcompile.simulator.pod import Pod, repel
 
 
 class _PinnedRole(NamedTuple):

@@ -65,12 +65,10 @@ Source: Kubernetes 1.36, pkg/scheduler/framework/plugins; Karpenter 1.14, pkg/co
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject
+from ptcompile.linter.rule import Findings, Rule, Subject
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     pools = subject.stream.pools
     if pools is not None:
         from ptcompile.linter.placement import gang_misfits
