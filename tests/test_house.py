@@ -34,6 +34,7 @@ ROOM_TOKENS = {
     "cli": 49_250,
     "compiler": 43_800,
     "converter": 8_750,
+    "diagnosis": 7_800,
     "diagnostics": 5_100,
     "differ": 12_500,
     "explainer": 23_750,

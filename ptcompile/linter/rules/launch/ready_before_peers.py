@@ -34,7 +34,7 @@ Example:
                   - --nnodes=4
                   - --rdzv-backend=c10d
                   - --rdzv-endpoint=train-0.train:29400
-                  - train.py
+                  - serve.py
                 readinessProbe: {httpGet: {path: /steps, port: 9000}}
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 

@@ -40,7 +40,7 @@ Example:
                   - --nnodes=2
                   - --rdzv-backend=c10d
                   - --rdzv-endpoint=train-0.train:29400
-                  - train.py
+                  - serve.py
 
 Fix: remove the HorizontalPodAutoscaler, or give c10d the same range, such as --nnodes=2:8.
 
