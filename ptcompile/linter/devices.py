@@ -40,6 +40,8 @@ class Stack(NamedTuple):
     name: str
     resources: list[str]
     """Prefixes of the names of their resources."""
+    image_words: list[str]
+    """What the names of images that are built for them contain, one of which is needed."""
     images: Pattern
     """Finds the images that are built for them, in lower case."""
     backends: list[str]
@@ -71,7 +73,10 @@ def _stack_of_resource(name: str) -> Stack | None:
 @bounded_cache(256)
 def stack_of_image(image: str) -> Stack | None:
     """Return the stack that an image is built for by its name, or None if that is unknown."""
-    matches = [stack for stack in stacks() if stack.images.search(image.lower())]
+    name = image.lower()
+    matches = [
+        stack for stack in stacks() if any(word in name for word in stack.image_words) and stack.images.search(name)
+    ]
     return matches[0] if len(matches) == 1 else None
 
 
