@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ptcompile.kinds.model import Operator
 from ptcompile.operators.batch import BatchOperator
+from ptcompile.operators.hyperpod import HyperPodOperator
 from ptcompile.operators.jobset import JobSetOperator
 from ptcompile.operators.kai import KAI
 from ptcompile.operators.kube_scheduler import KubeScheduler
@@ -32,6 +33,7 @@ OPERATORS: tuple[Operator, ...] = (
     MPIOperator(),
     LWSOperator(),
     RayOperator(),
+    HyperPodOperator(),
     Kueue(),
     SchedulerPlugins(),
     KubeScheduler(),

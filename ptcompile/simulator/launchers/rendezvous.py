@@ -142,6 +142,9 @@ def _torchrun_rendezvous(launch: Invocation, env: Mapping[str, str], devices: in
         notes.append(f"torchrun does not start: PET_STANDALONE must be a whole number, not {standalone!r}")
     elif standalone != "0":
         options |= STANDALONE
+    if launch.program.endswith("hyperpodrun"):
+        # The agent (hyperpod-elastic-agent 1.1, run.py) takes no other backend, and the operator tells it the rest.
+        options |= {"rdzv-backend": "hyperpod", "rdzv-endpoint": "", "nnodes": env.get("NNODES", options["nnodes"])}
     backend = options["rdzv-backend"]
     endpoint = options["rdzv-endpoint"]
     is_static = backend == "static"

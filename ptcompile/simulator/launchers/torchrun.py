@@ -164,12 +164,15 @@ WITHOUT_VARIABLE = frozenset({*COMMAND_LINE_ONLY, "use-env", "help"})
 TORCHRUN_PROGRAMS: dict[str, tuple[str, ...]] = {
     "torchrun": (),
     "ft_launcher": ("--ft-", "--ft_", "--fault-tol", "--fault_tol", "--ignore-missing-fault", "--ignore_missing_fault"),
-    "hyperpodrun": ("--server", "--pre-train", "--pre_train", "--post-train", "--post_train", "--inprocess"),
+    "hyperpodrun": (
+        *("--server", "--pre-train", "--pre_train", "--post-train", "--post_train"),
+        *("--inprocess", "--shutdown-signal", "--shutdown-timeout"),
+    ),
 }
 """Programs with torchrun's options, each with the beginnings of its additional ones (nvidia-resiliency-ext 0.6,
 fault_tolerance/launcher.py; SageMaker HyperPod elastic agent 1.1).
 """
-_EXTENSION_FLAGS = ("--ignore", "--inprocess")
+_EXTENSION_FLAGS = ("--ignore", "--inprocess-restart")
 
 
 def without_extensions(program: str, arguments: Sequence[str]) -> list[str]:

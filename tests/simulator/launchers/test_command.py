@@ -48,6 +48,8 @@ from ptcompile.simulator.launchers.command import container_invocation, entry_ar
          ("t.py",)),
         (["hyperpodrun", "--server-host=0", "--inprocess-restart", "--nnodes", "2", "t.py"], "torchrun",
          {"nnodes": "2"}, ("t.py",)),
+        (["hyperpodrun", "--inprocess-timeout", "60", "--shutdown-signal", "SIGTERM", "t.py"], "torchrun", {},
+         ("t.py",)),
         (["axolotl", "train", "a.yml", "--launcher", "torchrun", "--", "--nnodes=2"], "torchrun",
          {"nnodes": "2", "module": "1"}, ("axolotl.cli.train",)),
         (["axolotl", "train", "a.yml"], "axolotl", {}, ("axolotl", "train", "a.yml")),

@@ -146,6 +146,14 @@ def _leader_worker_set(manifest: Json) -> Iterator[PodSetTemplate]:
     )
 
 
+def _hyperpod_job(manifest: Json) -> Iterator[PodSetTemplate]:
+    """Yield the replica specs, with the resources of their spares (sagemaker-hyperpod 3.12, ReplicaSpec)."""
+    for i, replica in indexed_mappings(nested_map(manifest, "spec").get("replicaSpecs")):
+        pods = as_int(replica.get("replicas")) + as_int(replica.get("spares"))
+        path: Path = ("spec", "replicaSpecs", i, "template")
+        yield PodSetTemplate(as_string(replica.get("name")), path, nested_map(replica, "template"), pods)
+
+
 def _app_wrapper(manifest: Json) -> Iterator[PodSetTemplate]:
     """Yield the pod sets of the objects in an AppWrapper: those it declares, else those of the kind."""
     for i, component in indexed_mappings(nested_map(manifest, "spec").get("components")):
@@ -174,5 +182,7 @@ _READERS: dict[GroupVersionKind, Callable[[Json], Iterable[PodSetTemplate]]] = {
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"): _leader_worker_set,
     ("ray.io/v1", "RayCluster"): _ray_cluster,
     ("ray.io/v1", "RayJob"): _ray_job,
+    ("sagemaker.amazonaws.com/v1", "HyperPodPyTorchJob"): _hyperpod_job,
+    ("sagemaker.amazonaws.com/v1", "HyperPodPytorchJob"): _hyperpod_job,
     ("workload.codeflare.dev/v1beta2", "AppWrapper"): _app_wrapper,
 }

@@ -1,0 +1,121 @@
+"""Pods of a HyperPodPyTorchJob: templates, names, the variables that the operator injects, behavior on failure.
+
+Source: sagemaker-hyperpod 3.12, hyperpod_pytorch_job_unified_config.py; AWS's guide to the training operator;
+docs/facts/other-kinds.md#hyperpodpytorchjob.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from ptcompile.diagnostics import Path
+from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.kinds import templates
+from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, template_parts
+from ptcompile.kinds.templates import Template, indexed_mappings
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mappings,
+    as_string,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.kubernetes.requests import ApiServer
+
+
+def pod_templates(manifest: Json) -> Iterator[Template]:
+    """Yield the templates of the replica specs; `replicas` counts no spares, and is 0 by default."""
+    for index, replica in indexed_mappings(nested_map(manifest, "spec").get("replicaSpecs")):
+        path: Path = ("spec", "replicaSpecs", index, "template")
+        yield Template(
+            path=path,
+            template=replica.get("template"),
+            role=as_string(replica.get("name")),
+            replicas=_replicas(replica),
+        )
+
+
+def expand(manifest: Json) -> Expansion:
+    """Return the pods that train. The operator gives them no Service: it tells each the first one's address."""
+    replicas = [*as_mappings(nested_map(manifest, "spec").get("replicaSpecs"))]
+    nodes = sum(map(_replicas, replicas))
+
+    roles = tuple(
+        ExpandedRole(as_string(replica.get("name")), _replicas(replica), partial(_pod, manifest, replica, nodes))
+        for replica in replicas
+    )
+
+    spares = sum(as_int(replica.get("spares")) for replica in replicas)
+    notes = [f"Kueue reserves resources for pods in addition, as spares: {spares}"] if spares > 0 else []
+    return Expansion(roles, notes=tuple(notes))
+
+
+def _replicas(replica: Json) -> int:
+    return max(0, as_int(replica.get("replicas")))
+
+
+def _pod(manifest: Json, replica: Json, nodes: int, index: int) -> PodView:
+    """Return a pod of a replica spec, in a job of so many nodes."""
+    role = as_string(replica.get("name"))
+    metadata, spec = template_parts(replica.get("template"))
+    name = f"{object_name(manifest)}-{role}-{index}"
+
+    def with_topology(container: Json) -> Json:
+        return _with_topology(container, manifest, nodes)
+
+    return PodView(
+        name=name,
+        role=role,
+        index=index,
+        namespace=namespace_of(manifest),
+        labels={**string_map(metadata.get("labels")), "HPJob": object_name(manifest)},
+        annotations=string_map(metadata.get("annotations")),
+        spec=templates.with_containers(spec, with_topology, init=False),
+    )
+
+
+def _with_topology(container: Json, manifest: Json, nodes: int) -> Json:
+    """Return a container with NNODES and NPROC_PER_NODE.
+
+    The number of nodes is always the operator's, which also tells it to the agents. Whose NPROC_PER_NODE wins is
+    unknown, so the container's own is kept.
+    """
+    processes = as_string(nested_map(manifest, "spec").get("nprocPerNode"))
+    before = [templates.env_value("NPROC_PER_NODE", processes)] if processes else []
+    after = [*as_mappings(container.get("env")), templates.env_value("NNODES", str(nodes))]
+    return {**container, "env": templates.upsert(before, after)}
+
+
+def describe_failures(manifest: Json) -> Iterator[str]:
+    """Yield sentences about restarts, as AWS's guide describes the fields."""
+    policy = nested_map(manifest, "spec", "runPolicy")
+    limits = nested_map(policy, "restartPolicy")
+    retries = policy.get("jobMaxRetryCount")
+    first = limits.get("numRestartBeforeFullJobRestart")
+
+    yield "a process that fails or hangs: the operator restarts the processes in their pods"
+    if retries is not None:
+        yield f"jobMaxRetryCount {retries}: so many restarts of the processes at most"
+    if first is not None:
+        period = limits.get("evalPeriodSeconds")
+        yield f"numRestartBeforeFullJobRestart {first}: after so many within {period} seconds the whole job restarts"
+    if (full := limits.get("maxFullJobRestarts")) is not None:
+        yield f"maxFullJobRestarts {full}: after so many restarts of the whole job it fails"
+
+
+def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+    """Check the pods as the API server does."""
+    from ptcompile.apiserver.validation.templates import check_template
+
+    clean: Any = None
+    for template in pod_templates(manifest):
+        clean = check_template(template.template, template.path, context, problems, frozenset(), clean)
