@@ -44,6 +44,7 @@ Authority = Literal[
     "mpi-operator",
     "lws",
     "kuberay",
+    "katib",
     "kubelet",
     "torchrun",
     "ptcompile",

@@ -30,6 +30,7 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     ("v1", "Service"): ("linter.rules.objects", "linter.rules.services", "linter.rules.selectors"),
     ("policy/v1", "PodDisruptionBudget"): ("linter.rules.objects", "linter.rules.selectors"),
     ("batch/v1", "CronJob"): ("linter.rules.schedules",),
+    ("kubeflow.org/v1beta1", "Experiment"): ("linter.rules.trials",),
     **dict.fromkeys(
         (("rbac.authorization.k8s.io/v1", "Role"), ("rbac.authorization.k8s.io/v1", "RoleBinding")),
         ("linter.rules.rights",),

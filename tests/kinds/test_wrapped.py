@@ -225,7 +225,8 @@ def test_the_job_of_a_trial_has_its_parameters() -> None:
     job = yaml.safe_load(JOB)
     container = job["spec"]["template"]["spec"]["containers"][0]
     container["args"] = ["--lr=${trialParameters.lr}"]
-    trial = {"trialParameters": [{"name": "lr", "reference": "lr"}], "trialSpec": {**job, "metadata": {}}}
+    trial = {"primaryContainerName": container["name"], "trialSpec": {**job, "metadata": {}}}
+    trial["trialParameters"] = [{"name": "lr", "reference": "lr"}]
     experiment = {"apiVersion": "kubeflow.org/v1beta1", "kind": "Experiment", "metadata": {"name": "e"}}
     found = ptcompile.lint({**experiment, "spec": {"trialTemplate": trial}}).diagnostics
     under = "spec.trialTemplate.trialSpec.spec.template.spec.containers.0"

@@ -1,0 +1,13 @@
+"""Rules for the trials of Katib's Experiments."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+RULES: Final[dict[str, str]] = {
+    "refused_trial": "trialTemplate",
+    "unknown_primary_container": "trialSpec primaryContainerName",
+}
+"""Rule modules in evaluation order, each with its trigger words (see `linter.needs`)."""
