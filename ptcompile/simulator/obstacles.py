@@ -436,7 +436,11 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         # a bare Pod may join pods of other files
         is_complete = gathering.total == (guide.rendezvous.nodes or (1, 1))[1]
         is_certain = is_complete and guide.rendezvous.launcher != "image"
-        yield Obstacle("master-without-rank-0", sentence, gathering.first, is_certain, option="node-rank")
+        # the index begins at 0, so something adds to it
+        better = _rank_variable(gathering.first) if len(members) == 1 else ""
+        yield Obstacle(
+            "master-without-rank-0", sentence, gathering.first, is_certain, option="node-rank", better=better
+        )
     elif host is not None and gathering.pods > 1 and not guide.address.is_blind:
         rank = host.rendezvous.node_rank
         if rank.isdigit() and int(rank):

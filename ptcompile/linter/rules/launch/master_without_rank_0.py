@@ -51,7 +51,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
         if not obstacle.is_certain:
             continue  # another file may have the pod with rank 0
         if obstacle.option:
-            yield found_at(role.path_of(obstacle.option), obstacle.sentence, "give the first pod the rank 0")
+            example = f": write $({obstacle.better}), which begins at 0" if obstacle.better else ""
+            yield found_at(role.path_of(obstacle.option), obstacle.sentence, f"give the first pod the rank 0{example}")
         else:
             yield found_at(role.endpoint_path, obstacle.sentence, "write the name of the pod that has rank 0")
 

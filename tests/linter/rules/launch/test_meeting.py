@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ptcompile.linter import run
 from tests.linter.rules.launch.making import job, jobset, messages, names, pod, pytorchjob, role
 
 Json = dict[str, Any]
@@ -207,3 +208,16 @@ def test_messages_describe_what_the_pods_do() -> None:
 
 def test_only_the_first_and_last_pods_of_a_large_job_are_read() -> None:
     assert names(set_of("--nnodes=100000", *STATIC, pods=100_000)) & MEETING == set()
+
+
+def test_ranks_that_begin_at_1_name_the_index_that_begins_at_0() -> None:
+    start = f"torchrun --nnodes=2 --node-rank=$((JOB_COMPLETION_INDEX + 1)) {STATIC[1]} t.py"
+    (problem,) = run(jobset(role("sh", "-c", start)), only=["master-without-rank-0"])
+    assert problem.help == "give the first pod the rank 0: write $(JOB_COMPLETION_INDEX), which begins at 0"
+
+
+def test_ranks_of_two_roles_are_no_index() -> None:
+    start = ("torchrun", "--nnodes=2", STATIC[1])
+    first, second = (role(*start, f"--node-rank={i}", "t.py", name=f"node{i}", pods=1) for i in (1, 2))
+    (problem,) = run(jobset(first, second), only=["master-without-rank-0"])
+    assert problem.help == "give the first pod the rank 0"
