@@ -1,10 +1,10 @@
 """A task's pods know the master's address but get no rank.
 
 What: the pytorch plugin is on, and a task is neither its --master nor its --worker, while no task is the worker, or the
-task runs the very program of the worker.
+task runs the very program of the worker; or Volcano is older than 1.12, and the scripts of the others read WORLD_SIZE.
 
 Why: such pods get MASTER_ADDR and MASTER_PORT, but no RANK, and WORLD_SIZE does not count them: they cannot join, and
-the others do not wait for them.
+the others do not wait for them. Before 1.12, WORLD_SIZE counts all pods, and scripts without a launcher wait for it.
 
 Example:
 
@@ -41,6 +41,7 @@ from __future__ import annotations
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_mappings
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.operators.table import has_feature
 from ptcompile.operators.volcano.plugins import VolcanoTask
 from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, tasks_with_pods, with_argument
 
@@ -50,11 +51,15 @@ def _check(subject: Subject) -> Findings:
     if plugin_tasks is None:
         return
     _, worker = plugin_tasks
+    waiting = _waiting_for_all(subject)
     unranked = [(i, task) for i, task in tasks_with_pods(subject) if task not in plugin_tasks]
     for i, task in unranked:
-        if worker is not None and _programs(task) != _programs(worker):
-            continue
         path = ("spec", "tasks", i, "name")
+        if worker is not None and _programs(task) != _programs(worker):
+            if waiting:
+                text = f"Volcano before 1.12 counts the pods of {task.name} in WORLD_SIZE: {waiting}"
+                yield found_at(path, text, f"use Volcano 1.12, or put {task.name} into another Job")
+            continue
         is_only_one = worker is None and len(unranked) == 1
         edit = with_argument(subject, "pytorch", f"--worker={task.name}")
         yield found_at(
@@ -66,6 +71,14 @@ def _check(subject: Subject) -> Findings:
             else "put all workers into one task, and name it with --worker=NAME",
             Fix(f"name {task.name} as the worker", (edit,), safe=False) if is_only_one else None,
         )
+
+
+def _waiting_for_all(subject: Subject) -> str:
+    """Return how scripts wait for the pods that WORLD_SIZE counts and that have no rank, or an empty string."""
+    if subject.job is None or has_feature("volcano-world-size", subject.versions):
+        return ""
+    certain = (item.sentence for item in subject.job.obstacles if item.is_certain and item.name == "world-size-differs")
+    return next(certain, "")
 
 
 def _programs(task: VolcanoTask) -> list[object]:

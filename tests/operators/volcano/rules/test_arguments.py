@@ -98,6 +98,22 @@ def test_tasks_without_rank() -> None:
     assert paths(second, "task-without-rank") == [("spec", "tasks", 2, "name")]
 
 
+@pytest.mark.parametrize(
+    ("release", "command", "expected"),
+    [
+        ((1, 11), ["python", "t.py"], {"task-without-rank"}),
+        ((1, 12), ["python", "t.py"], set()),
+        # torchrun does not read WORLD_SIZE
+        ((1, 11), ["torchrun", "--nnodes=3", "--node-rank=$(RANK)", "--master-addr=$(MASTER_ADDR)", "t.py"], set()),
+    ],
+)
+def test_world_size_of_an_old_release(release: tuple[int, int], command: list[str], expected: set[str]) -> None:
+    trains, watches = template(command=command), template(command=["tensorboard"])
+    tasks = (task("master", pod=trains), task("worker", 2, pod=trains), task("board", pod=watches))
+    job = volcano(*tasks, plugins={"pytorch": []})
+    assert found(job, versions=Versions(volcano=release)) & {"task-without-rank"} == expected
+
+
 def test_readiness_matters_if_other_pods_resolve_the_name() -> None:
     probe = template(container={"readinessProbe": {"tcpSocket": {"port": 1}}})
     by_worker = volcano(task("master"), task("worker", pod=probe), plugins={"pytorch": []})
