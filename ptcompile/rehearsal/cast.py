@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.index import is_headless
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, object_name, without_keys
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.rehearsal.volumes import PodSurroundings, claims_of, describe_surroundings, surroundings_of
@@ -139,7 +140,9 @@ class Actor(NamedTuple):
     own_names: tuple[str, ...]
     """Names for its address in its own /etc/hosts, as the kubelet writes them."""
     names: tuple[str, ...]
-    """Names under which Services let other pods find it."""
+    """Names under which Services let other pods find its own address."""
+    service_names: tuple[str, ...]
+    """Names of Services that have a cluster IP and select it."""
     argv: tuple[str, ...]
     env: Mapping[str, str]
     processes: int
@@ -218,7 +221,8 @@ def _actor(
         place=pod.index,
         hostname=hostname,
         own_names=(fqdn, hostname) if fqdn else (hostname,),
-        names=tuple(dict.fromkeys(_service_names(pod))),
+        names=tuple(dict.fromkeys((*dns_names(pod.view), *_service_names(pod, headless=True)))),
+        service_names=tuple(_service_names(pod, headless=False)),
         argv=argv,
         env=env,
         processes=processes,
@@ -229,12 +233,12 @@ def _actor(
     )
 
 
-def _service_names(pod: Pod) -> Iterator[str]:
-    """Yield the names that lead to the pod: its own in its headless Service, and those of the Services."""
-    yield from dns_names(pod.view)
+def _service_names(pod: Pod, *, headless: bool) -> Iterator[str]:
+    """Yield the names of the Services that select the pod: those that are headless, or those with a cluster IP."""
     for service in services_of(pod):
         namespace = pod.job.namespace
-        yield from short_names(cluster_host_name(object_name(service), None, namespace), namespace)
+        if is_headless(service) == headless:
+            yield from short_names(cluster_host_name(object_name(service), None, namespace), namespace)
 
 
 def _stand_ins(

@@ -32,7 +32,7 @@ def main(config: dict[str, Any], ready: int, go: int) -> None:
     _mount("--make-rprivate", "/")
     os.write(ready, b"x")
     os.read(go, 1)  # eth0 exists now
-    _configure_network(config["address"])
+    _configure_network(config["address"], config["service_address"])
     socket.sethostname(config["hostname"])
     _mount("-t", "proc", "proc", "/proc")
     for path_in_pod, source in config["files"].items():
@@ -60,7 +60,7 @@ def _run(*command: str) -> None:
     subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
 
 
-def _configure_network(address: str) -> None:
+def _configure_network(address: str, service_address: "str | None") -> None:
     for family in ("all", "default"):
         try:
             with open(f"/proc/sys/net/ipv6/conf/{family}/disable_ipv6", "w") as file:
@@ -69,6 +69,8 @@ def _configure_network(address: str) -> None:
             pass
     _run("ip", "link", "set", "lo", "up")
     _run("ip", "address", "add", address, "dev", "eth0")
+    if service_address:
+        _run("ip", "address", "add", service_address, "dev", "eth0")
     _run("ip", "link", "set", "eth0", "up")
 
 

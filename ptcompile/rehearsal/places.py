@@ -15,6 +15,8 @@ _STAND_IN_SCRIPT = os.path.join(_HERE, "stand_in.py")
 TRAINING_VARIABLE = "PTCOMPILE_TRAINING_FILE"
 TRAINING_FILE = "training"
 """Variable with the path of a file that the user's script may create when it trains, and the file's name."""
+_SERVICE_NUMBERS = 128
+"""From here on the third number of an address is that of a Service."""
 _MAX_SCRIPT_BYTES = 1 << 20
 _LOOPBACK_HOSTS = ("127.0.0.1 localhost", "::1 localhost ip6-localhost")
 
@@ -53,13 +55,14 @@ class Places:
 
     def __init__(
         self, root: str, actors: Iterable[Actor], settings: RehearsalSettings, *, python: str, network: str,
-        env: Mapping[str, str],
+        env: Mapping[str, str], in_containers: bool,
     ) -> None:  # fmt: skip
         self._root = root
         self._settings = settings
         self._python = python
         self._network = network
         self._base_env = env
+        self._in_containers = in_containers
         self._addresses: dict[int, str] = {}
         self._address_count = 0
         self.resolvable: set[int] = set()
@@ -124,6 +127,17 @@ class Places:
         self._address_count += 1
         self._addresses[pod] = f"{self._network}.{self._address_count // 250}.{self._address_count % 250 + 2}"
 
+    def _service_address(self, pod: int) -> str:
+        """Return the address of the Services with a cluster IP that select a pod: another one of its interface, which
+        the pod does not find by its host name. A container has only its own.
+        """
+        address = self._addresses[pod]
+        if self._in_containers:
+            return address
+
+        *network, high, low = address.split(".")
+        return ".".join([*network, str(int(high) + _SERVICE_NUMBERS), low])
+
     def release_address(self, pod: int) -> None:
         """Release a pod's address and names."""
         self._addresses.pop(pod, None)
@@ -143,6 +157,7 @@ class Places:
         }
         return {
             "address": f"{address}/16",
+            "service_address": f"{self._service_address(pod)}/16" if actor.service_names else None,
             "hostname": actor.hostname,
             "image": self._settings.image or actor.image,
             "folder": self.folder(pod),
@@ -193,11 +208,15 @@ class Places:
 
         Files are overwritten in place and never get shorter, because processes read them meanwhile.
         """
-        dns_lines = [
-            f"{self._addresses[actor.number]} {' '.join(names_in_dns(actor.names))}"
-            for actor in self._actors
-            if actor.number in self.resolvable and actor.names
-        ]
+        dns_lines = []
+        for actor in self._actors:
+            if actor.number not in self.resolvable:
+                continue
+            if actor.names:
+                dns_lines.append(f"{self._addresses[actor.number]} {' '.join(names_in_dns(actor.names))}")
+            if actor.service_names:
+                names = " ".join(names_in_dns(actor.service_names))
+                dns_lines.append(f"{self._service_address(actor.number)} {names}")
         for actor in self._actors:
             own_lines = (
                 [f"{self._addresses[actor.number]} {' '.join(actor.own_names)}"]

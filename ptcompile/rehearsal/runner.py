@@ -123,8 +123,9 @@ def _play(
                 f"{ground.python} has no {missing.pop()}, which starts the processes: install it there"
             )
         places = Places(
-            folder, rehearsed.actors, settings, python=ground.python, network=ground.network, env=ground.env
-        )
+            folder, rehearsed.actors, settings, python=ground.python, network=ground.network, env=ground.env,
+            in_containers=bool(ground.engine),
+        )  # fmt: skip
         logs = open_logs(settings.keep_logs or os.path.join(folder, "logs"), len(rehearsed.actors))
         operator = Restarts(job) if settings.restarts else None
         recreated = tuple(recreated_with(job, actor.number) for actor in rehearsed.actors)

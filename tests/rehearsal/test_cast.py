@@ -10,9 +10,10 @@ import ptcompile
 from ptcompile.operators.targets import TARGETS
 from ptcompile.rehearsal import stand_in
 from ptcompile.rehearsal.cast import MAX_PODS, cast, scale_conf, with_fields
-from ptcompile.rehearsal.places import names_in_dns
+from ptcompile.rehearsal.places import Places, RehearsalSettings, names_in_dns
 from ptcompile.rehearsal.settings import RehearsalError
 from ptcompile.simulator.job import SimulatedJob
+from tests.making import smallest
 from tests.rehearsal.jobs import C10D, RANGE, job
 
 
@@ -170,3 +171,30 @@ def test_a_full_name_in_dns_may_end_in_a_dot() -> None:
 def test_the_stand_in_needs_no_numpy() -> None:
     """Collectives of objects need it, and torch does not install it."""
     assert "_object" not in Path(stand_in.__file__).read_text(encoding="utf-8")
+
+
+def test_a_service_with_a_cluster_ip_has_an_address_of_its_own(tmp_path: Path) -> None:
+    service = (
+        "---\napiVersion: v1\nkind: Service\nmetadata: {name: door}\n"
+        "spec: {selector: {batch.kubernetes.io/job-completion-index: '0'}, ports: [{port: 29400}]}\n"
+    )
+    compiled = ptcompile.compile(smallest(C10D, "train"), target="job").yaml()
+    first, second, _ = actors = cast(ptcompile.simulate(compiled + service).jobs[0], max_processes=1).actors
+    assert "door.default" in first.service_names
+    assert second.service_names == ()
+    assert {"train", "train-0.train"} <= set(first.names) - set(first.service_names)
+
+    for in_containers, address in ((False, "10.9.128.3"), (True, "10.9.0.3")):
+        settings = RehearsalSettings()
+        places = Places(
+            str(tmp_path), actors, settings, python="python", network="10.9", env={}, in_containers=in_containers
+        )
+        for pod in (0, 1):
+            places.assign_address(pod)
+            places.resolvable.add(pod)
+        places.write_hosts()
+        lines = (tmp_path / "hosts1").read_text(encoding="utf-8").splitlines()
+        (line,) = [line for line in lines if "door" in line.split()]
+        assert line.split()[0] == address
+        assert places.config(0, 0.0, "log")["service_address"] == f"{address}/16"
+        assert places.config(1, 0.0, "log")["service_address"] is None

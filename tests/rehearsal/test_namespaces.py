@@ -36,7 +36,8 @@ def config(tmp_path: Path, script: str, pod: int = 0, **more: Any) -> dict[str, 
     (tmp_path / "hosts").write_text("127.0.0.1 localhost\n10.77.0.2 zero\n10.77.0.3 one\n")
     (tmp_path / "nsswitch").write_text("hosts: files\n")
     return {
-        "address": f"10.77.0.{pod + 2}/16", "hostname": f"host-{pod}", "folder": str(folder), "hold": 0.0,
+        "address": f"10.77.0.{pod + 2}/16", "service_address": None, "hostname": f"host-{pod}", "folder": str(folder),
+        "hold": 0.0,
         "directory": str(folder), "log": str(folder / "log"),
         "mounts": [], "root": str(tmp_path), "shm": 64 << 20, "memory": None,
         "files": {"/etc/hosts": str(tmp_path / "hosts"), "/etc/nsswitch.conf": str(tmp_path / "nsswitch")},
@@ -153,6 +154,20 @@ def test_pods_reach_each_other_by_name(stage: Namespaces, tmp_path: Path) -> Non
     stage.start(1, config(tmp_path, call, 1))
     assert wait(stage, 0, 1) == {0: 0, 1: 0}, said(tmp_path)
     assert said(tmp_path).strip() == "10.77.0.3 hello"
+
+
+def test_a_service_s_address_leads_to_its_pod(stage: Namespaces, tmp_path: Path) -> None:
+    serve = "import socket; c, who = socket.create_server(('', 5000)).accept(); print(c.getsockname()[0])"
+    call = (
+        "import socket, time\n"
+        "for _ in range(100):\n"
+        "    try: socket.create_connection(('10.77.128.2', 5000), 5); break\n"
+        "    except OSError: time.sleep(0.1)"
+    )
+    stage.start(0, config(tmp_path, serve, 0, service_address="10.77.128.2/16"))
+    stage.start(1, config(tmp_path, call, 1))
+    assert wait(stage, 0, 1) == {0: 0, 1: 0}, said(tmp_path)
+    assert said(tmp_path).strip() == "10.77.128.2"
 
 
 def test_a_signal_reaches_the_pod_s_own_process(stage: Namespaces, tmp_path: Path) -> None:
