@@ -48,7 +48,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _use = Pattern(r"\$\{trialParameters\.(.+?)\}")
 _is_of_trial = Pattern(r"\$\{trialSpec\.(?:Name|Namespace|Kind|APIVersion|(?:Annotations|Labels)\[.+\])\}").search
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     template = nested_map(subject.spec, "trialTemplate")
     if template and not template.get("primaryContainerName"):
         text = "has no primaryContainerName, which Katib needs to collect metrics"
@@ -79,7 +79,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield found_at(path, text, "declare it in trialParameters, with the parameter as its reference")
 
 
-def _unknown_references(subject: Subject) -> Iterator[Finding]:
+def _unknown_references(subject: Subject) -> Findings:
     parameters = [as_string(parameter.get("name")) for parameter in as_mappings(subject.spec.get("parameters"))]
     declared = as_mappings(nested_map(subject.spec, "trialTemplate").get("trialParameters"))
     for i, parameter in enumerate(declared if parameters else ()):

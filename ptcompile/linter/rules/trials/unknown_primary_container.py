@@ -41,12 +41,10 @@ Source: Katib 0.18, pkg/webhook/v1beta1/pod/utils.go, wrapWorkerContainer; kubef
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.wrapped import wrapped_objects
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.workload import Workload
 
 TYPE_CHECKING = False
@@ -56,7 +54,7 @@ if TYPE_CHECKING:
 _NAME: Final[Path] = ("spec", "trialTemplate", "primaryContainerName")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     name = as_string(nested_map(subject.spec, "trialTemplate").get("primaryContainerName"))
     for trial in wrapped_objects(subject.manifest) if name else ():
         workload = Workload(trial.manifest, stream=subject.stream)
