@@ -207,7 +207,7 @@ def _other_kind_problems(
             return []
         from ptcompile.apiserver.validation import metadata_problems
 
-        return metadata_problems(manifest.get("metadata"))
+        return metadata_problems(manifest)
     from ptcompile.apiserver.crds.objects import defined_kind_problems
 
     budget = definitions.evaluations if definitions is not None else None
@@ -240,7 +240,7 @@ def _operator_kind_problems(
     violations = [] if exact else structure_violations(defaulted, kind, server, context.gates, installed)
     violations = [violation for violation in violations if not _is_default_of_newer(violation, current)]
     pods = list(template_problems(defaulted, context._replace(exact=exact)))
-    layers: list[Iterable[Problem]] = [metadata_problems(defaulted.get("metadata"))]
+    layers: list[Iterable[Problem]] = [metadata_problems(defaulted)]
     layers.append(operator_kind.crd_rules(defaulted))
     if checks_webhooks:
         for violation in violations:

@@ -35,13 +35,14 @@ def test_a_job_without_training_pods_fails() -> None:
 
 def test_pods_that_cannot_meet_fail_for_the_rendezvous_reason() -> None:
     """Its endpoint is found by no pod and no Service."""
-    command = ["torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=elsewhere:29400", "t.py"]
-    template = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i", "command": command}]}
+    command = ["torchrun", "--nnodes=2", "--rdzv-backend=c10d", "--rdzv-endpoint=a-7.a:29400", "t.py"]
+    container = {"name": "c", "image": "i", "command": command}
+    template = {"restartPolicy": "Never", "subdomain": "a", "containers": [container]}
     manifest = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "a"}, "spec": {
         "completionMode": "Indexed", "completions": 2, "parallelism": 2, "template": {"spec": template}}}  # fmt: skip
     prediction = predict_end(ptcompile.simulate(manifest).jobs[0], ())
     assert prediction.end == "fail"
-    assert "elsewhere" in prediction.why
+    assert "a-7.a" in prediction.why
 
 
 def test_an_image_s_own_command_decides() -> None:

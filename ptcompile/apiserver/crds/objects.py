@@ -47,7 +47,7 @@ def defined_kind_problems(
         _check_embedded(definition.schema, current, (), embedded)
     later = [
         *embedded,
-        *metadata_problems(current.get("metadata")),
+        *metadata_problems(current),
         *template_problems(current, context),
     ]
     problems += [problem for problem in later if is_outside(problem, paths)]

@@ -383,7 +383,7 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
         plain_finalizers = kind[0] in _FREE_FINALIZER_GROUPS or kind in _FREE_FINALIZER_KINDS
         check_metadata(manifest.get("metadata"), ("metadata",), problems, rule, not plain_finalizers)
         if kind[1] != "Event":  # of an Event the server compares it with the object's
-            check_own_namespace(manifest.get("metadata"), problems)
+            check_own_namespace(manifest, problems)
         if kind == ("", "LimitRange"):  # the server generates a name
             problems[:] = [
                 problem

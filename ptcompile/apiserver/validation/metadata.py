@@ -17,7 +17,9 @@ from ptcompile.diagnostics.field_errors import (
 )
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.index import CLUSTER_WIDE
+from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map
+from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,20 +38,26 @@ why_not_value = bounded_cache(4096)(names.why_not_label_value)
 _why_not_namespace = bounded_cache(64)(names.why_not_dns_label)
 
 
-def metadata_problems(meta: Any) -> FieldErrors:
+def metadata_problems(manifest: Json) -> FieldErrors:
     """Return the problems that the server reports for the metadata of an object whose kind a CRD defines.
 
     Finalizers of such kinds need no domain.
     """
     problems = FieldErrors()
-    check_metadata(meta, ("metadata",), problems, names.why_not_dns_subdomain, built_in=False)
-    check_own_namespace(meta, problems)
+    check_metadata(manifest.get("metadata"), ("metadata",), problems, names.why_not_dns_subdomain, built_in=False)
+    check_own_namespace(manifest, problems)
     return problems
 
 
-def check_own_namespace(meta: Any, problems: FieldErrors) -> None:
-    """Check the namespace of an object. The server does not look at that of a template."""
-    space = as_mapping(meta).get("namespace")
+def check_own_namespace(manifest: Json, problems: FieldErrors) -> None:
+    """Check the namespace of an object. The server does not look at that of a template, and removes that of an object
+    whose kind has none.
+    """
+    kind = kind_of(manifest)
+    if kind[1] in CLUSTER_WIDE or not kind_named(kind).namespaced:
+        return
+
+    space = nested_map(manifest, "metadata").get("namespace")
     if type(space) is str and space and (why := _why_not_namespace(space)):
         problems.invalid(("metadata", "namespace"), space, why, label_help(space))
 

@@ -25,7 +25,7 @@ def refused(manifest: dict[str, Any], stages: tuple[str, ...], under: list[Any])
     if kind in BUILT_IN:
         problems = list(built_in_problems(manifest, CONTEXT))
     else:
-        problems = metadata_problems(manifest.get("metadata"))
+        problems = metadata_problems(manifest)
         problems += template_problems(manifest, CONTEXT)
     problems = [p for p in problems if p.authority == "kube-apiserver"]
     return any(p.stage in stages and list(p.path[: len(under)]) == under for p in problems)

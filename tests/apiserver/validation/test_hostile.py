@@ -185,7 +185,7 @@ def places(node: Any) -> Iterator[tuple[Any, Any]]:
 def run(manifest: dict[str, Any]) -> int:
     check = built_in_problems if (manifest["apiVersion"], manifest["kind"]) in BUILT_IN else template_problems
     problems = list(check(manifest, ApiServer()))
-    problems += metadata_problems(manifest.get("metadata"))
+    problems += metadata_problems(manifest)
     return len(problems)
 
 
