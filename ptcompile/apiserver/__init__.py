@@ -240,7 +240,7 @@ def _operator_kind_problems(
     violations = [] if exact else structure_violations(defaulted, kind, server, context.gates, installed)
     violations = [violation for violation in violations if not _is_default_of_newer(violation, current)]
     pods = list(template_problems(defaulted, context._replace(exact=exact)))
-    layers: list[Iterable[Problem]] = [metadata_problems(defaulted)]
+    layers: list[Iterable[Problem]] = [metadata_problems(defaulted, namespaced=operator_kind.namespaced)]
     layers.append(operator_kind.crd_rules(defaulted))
     if checks_webhooks:
         for violation in violations:

@@ -47,7 +47,7 @@ def defined_kind_problems(
         _check_embedded(definition.schema, current, (), embedded)
     later = [
         *embedded,
-        *metadata_problems(current),
+        *metadata_problems(current, namespaced=operator_kind.namespaced),
         *template_problems(current, context),
     ]
     problems += [problem for problem in later if is_outside(problem, paths)]

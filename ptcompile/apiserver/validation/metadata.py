@@ -19,7 +19,6 @@ from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.index import CLUSTER_WIDE
 from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map
-from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,14 +37,15 @@ why_not_value = bounded_cache(4096)(names.why_not_label_value)
 _why_not_namespace = bounded_cache(64)(names.why_not_dns_label)
 
 
-def metadata_problems(manifest: Json) -> FieldErrors:
+def metadata_problems(manifest: Json, *, namespaced: bool = True) -> FieldErrors:
     """Return the problems that the server reports for the metadata of an object whose kind a CRD defines.
 
     Finalizers of such kinds need no domain.
     """
     problems = FieldErrors()
     check_metadata(manifest.get("metadata"), ("metadata",), problems, names.why_not_dns_subdomain, built_in=False)
-    check_own_namespace(manifest, problems)
+    if namespaced:
+        check_own_namespace(manifest, problems)
     return problems
 
 
@@ -53,8 +53,7 @@ def check_own_namespace(manifest: Json, problems: FieldErrors) -> None:
     """Check the namespace of an object. The server does not look at that of a template, and removes that of an object
     whose kind has none.
     """
-    kind = kind_of(manifest)
-    if kind[1] in CLUSTER_WIDE or not kind_named(kind).namespaced:
+    if kind_of(manifest)[1] in CLUSTER_WIDE:
         return
 
     space = nested_map(manifest, "metadata").get("namespace")
