@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -403,6 +402,9 @@ def _second_job(role: ExpandedRole) -> int:
     first = role.pod(0).job
     if role.pod(role.count - 1).job == first:
         return 0
+
+    from bisect import bisect
+
     return bisect(range(role.count), False, key=lambda index: role.pod(index).job != first)
 
 
