@@ -43,11 +43,11 @@ def test_budgets_and_policies(kind: str) -> None:
 def test_pods_of_kinds_that_are_not_simulated() -> None:
     spec = {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "a"}]}}}
     metadata = {"name": "d", "namespace": "ml"}
-    replicas = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": metadata, "spec": spec}
+    daemons = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": spec}
     rule = "selects-no-pod"
-    assert not fires(rule, _selecting("PodDisruptionBudget", {"app": "web"}), _job(), replicas)
-    assert not fires(rule, _selecting("PodDisruptionBudget", {"ray.io/cluster": "c"}), replicas)
-    assert fires(rule, _selecting("PodDisruptionBudget", {"app": "wbe"}), replicas)
+    assert not fires(rule, _selecting("PodDisruptionBudget", {"app": "web"}), _job(), daemons)
+    assert not fires(rule, _selecting("PodDisruptionBudget", {"ray.io/cluster": "c"}), daemons)
+    assert fires(rule, _selecting("PodDisruptionBudget", {"app": "wbe"}), daemons)
 
 
 def test_services() -> None:
