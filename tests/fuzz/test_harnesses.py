@@ -167,7 +167,7 @@ def test_a_fix_that_a_second_run_changes_fails(monkeypatch: pytest.MonkeyPatch) 
 
 def test_every_harness_has_a_share() -> None:
     assert SHARES.keys() == HARNESSES.keys()
-    assert sum(SHARES.values()) == 10
+    assert sum(SHARES.values()) == 11
 
 
 def test_an_input_that_ends_the_process_is_kept() -> None:
