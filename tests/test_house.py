@@ -34,7 +34,7 @@ ROOM_TOKENS = {
     "cli": 49_250,
     "compiler": 43_800,
     "converter": 8_750,
-    "diagnosis": 7_800,
+    "diagnosis": 7_900,
     "diagnostics": 5_100,
     "differ": 12_500,
     "explainer": 23_750,
@@ -63,7 +63,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 868_200
+MOST_TOKENS = 868_300
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

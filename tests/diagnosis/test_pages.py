@@ -33,3 +33,17 @@ def test_names() -> None:
         assert named(word) is not None, word
     assert named("Invalid") is None
     assert named("nothing") is None
+
+
+@pytest.mark.parametrize(
+    ("part", "name"),
+    [
+        ("The client socket has timed out", "client-timeout"),
+        ("invalid rank requested", "nccl-invalid-rank"),
+        ("timed out", None),
+        ("a sentence of no program at all", None),
+    ],
+)
+def test_a_part_of_a_line_names_its_message(part: str, name: str | None) -> None:
+    message = named(part)
+    assert (message.id if message is not None else None) == name
