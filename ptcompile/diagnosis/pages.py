@@ -80,11 +80,14 @@ def _told() -> dict[str, dict[str, float]]:
 
 def named(word: str) -> Message | None:
     """Return the message with this name, or the only one whose lines have this word or this part of a line."""
-    with_word = [message for message in messages().values() if word in message.words]
-    if not with_word and len(word) >= _SHORTEST_PART:
+    if word in messages():
+        return messages()[word]
+
+    matching = [message for message in messages().values() if word in message.words]
+    if not matching and len(word) >= _SHORTEST_PART:
         part = word.lower()
-        with_word = [message for message in messages().values() if part in "\n".join(message.examples).lower()]
-    return messages().get(word) or (with_word[0] if len(with_word) == 1 else None)
+        matching = [message for message in messages().values() if part in "\n".join(message.examples).lower()]
+    return matching[0] if len(matching) == 1 else None
 
 
 _SHORTEST_PART = 12

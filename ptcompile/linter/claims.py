@@ -11,7 +11,7 @@ from ptcompile.linter.rule import Subject
 from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream
 
-CLAIM = ("v1", "PersistentVolumeClaim")
+_CLAIM = ("v1", "PersistentVolumeClaim")
 _VOLUME = ("v1", "PersistentVolume")
 _CLASS = ("storage.k8s.io/v1", "StorageClass")
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
@@ -28,10 +28,15 @@ class MountedClaim(NamedTuple):
 def claims_of_pod(subject: Subject, template: ManifestTemplate) -> Iterator[MountedClaim]:
     """Yield the claims of the stream that a pod template mounts."""
     for volume_path, volume in template.volumes.values():
-        name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
-        claim = subject.objects.find(CLAIM, name, subject.namespace) if name else None
+        claim = _claim_of_volume(subject, volume)
         if claim is not None:
             yield MountedClaim((*volume_path, "persistentVolumeClaim", "claimName"), claim)
+
+
+def _claim_of_volume(subject: Subject, volume: Json) -> Json | None:
+    """Return the claim that a pod's volume names if the stream has it."""
+    name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
+    return subject.objects.find(_CLAIM, name, subject.namespace)
 
 
 def volumes_of_claim(stream: Stream, claim: Json) -> Iterator[Json]:
@@ -60,6 +65,13 @@ def class_of_claim(stream: Stream, claim: Json) -> Json | None:
     """Return the storage class of a claim if the stream has it."""
     name = class_name(claim)
     return stream.objects.find(_CLASS, name, "") if name else None
+
+
+def driver_of_volume(subject: Subject, volume: Json) -> str:
+    """Return the CSI driver of a pod's volume, inline or by its claim; empty if the stream does not say."""
+    inline = as_string(nested_map(volume, "csi").get("driver"))
+    claim = None if inline else _claim_of_volume(subject, volume)
+    return inline if claim is None else driver_of_claim(subject.stream, claim)
 
 
 def driver_of_claim(stream: Stream, claim: Json) -> str:

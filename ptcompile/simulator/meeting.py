@@ -16,8 +16,8 @@ from ptcompile.kubernetes.index import Objects, selector, service_selects
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map, object_name
 from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.simulator.launchers import LAUNCHERS
-from ptcompile.simulator.launchers.rendezvous import NO_RANK, STANDALONE_ENDPOINT, Rendezvous
-from ptcompile.simulator.launchers.torchrun import SHARED_STORE, option_variable, torch_of
+from ptcompile.simulator.launchers.rendezvous import NO_RANK, STANDALONE_ENDPOINT, Rendezvous, variable_of
+from ptcompile.simulator.launchers.torchrun import SHARED_STORE, torch_of
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
@@ -139,8 +139,7 @@ class MeetingMember(NamedTuple):
         """Return the variable that the launcher, or a script without one, reads an option from."""
         if self.is_env_script:
             return ENV_VARIABLES.get(option, "")
-        launcher = LAUNCHERS.get(self.rendezvous.launcher)
-        return option_variable(option) if launcher is None else launcher.variables.get(option, "")
+        return variable_of(self.rendezvous.launcher, option)
 
     def is_passed(self, option: str) -> bool:
         """Return whether the command line sets an option."""

@@ -14,7 +14,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.commands import basename
 from ptcompile.simulator.launchers import LAUNCHERS, option_table
 from ptcompile.simulator.launchers.arguments import GivenOption, read_arguments
-from ptcompile.simulator.launchers.torchrun import OPTIONS, is_literal, option_variable, read_options
+from ptcompile.simulator.launchers.rendezvous import variable_of
+from ptcompile.simulator.launchers.torchrun import OPTIONS, is_literal, read_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,16 +104,11 @@ def misplaced_options(launch: Invocation) -> tuple[str, ...]:
     own_names = [(written, written[2:].replace("_", "-")) for written in written_names]
     misplaced = [(written, own[name]) for written, name in own_names if name in own and name not in before]
     names = [name for _, name in misplaced if name not in _ADDRESSES]
-    is_told = launch.program != "tune run" and all(_variable(launch, name) in launch.env for name in names)
+    is_told = launch.program != "tune run" and all(variable_of(launch.launcher, name) in launch.env for name in names)
     # the launcher may have what it needs from a variable, and the only option after the script may be the script's
     if not names or (is_told and len(misplaced) == 1):
         return ()
     return tuple(dict.fromkeys(written for written, _ in misplaced))
-
-
-def _variable(launch: Invocation, option: str) -> str:
-    launcher = LAUNCHERS.get(launch.launcher)
-    return option_variable(option) if launcher is None else launcher.variables.get(option, "")
 
 
 def _own_names(launch: Invocation) -> dict[str, str]:

@@ -13,7 +13,7 @@ from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers.command import Invocation
 from ptcompile.simulator.launchers.ray import cluster_address
-from ptcompile.simulator.launchers.torchrun import is_literal
+from ptcompile.simulator.launchers.torchrun import is_literal, option_variable
 
 AT_RENDEZVOUS = "assigned at rendezvous"
 NO_RANK = "not set"
@@ -206,6 +206,12 @@ def _single_node(launch: Invocation, from_env: Rendezvous, options: Mapping[str,
     count = options.get("num-processes", "") or options.get("nproc-per-node", "")
     processes, text, _ = _parse_processes(count, devices) if count else (None, "", [])
     return from_env if processes is None else from_env._replace(processes=processes, processes_text=text)
+
+
+def variable_of(name: str, option: str) -> str:
+    """Return the variable that a launcher reads an option from, or an empty string; torchrun's for any other name."""
+    launcher = launchers.LAUNCHERS.get(name)
+    return option_variable(option) if launcher is None else launcher.variables.get(option, "")
 
 
 def static_node_rank(launch: Invocation) -> str:

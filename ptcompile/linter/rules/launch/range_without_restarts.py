@@ -48,7 +48,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.linter.rule import Finding, Rule, Subject, found_at
-from ptcompile.linter.spot import spot_label
 
 
 def _check(subject: Subject) -> Iterator[Finding]:
@@ -75,6 +74,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _fails_with_a_pod(subject: Subject, role: str) -> bool:
     """Return whether the job fails with the first lost pod of the role. Another rule reports spot nodes."""
+    from ptcompile.linter.spot import spot_label
+
     template = subject.template_of(role.lower())
     lost = subject.record.lost_pod(subject.manifest, role if template is None else template.role, subject.objects)
     return lost is not None and lost.recreated == "none" and not (template is not None and spot_label(template))

@@ -38,8 +38,8 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
+from ptcompile.linter.claims import driver_of_volume
 from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
-from ptcompile.linter.rules.pods.missing_sidecar_annotation import find_driver
 from ptcompile.world.templates import ManifestTemplate
 
 _NAMESPACE = ("v1", "Namespace")
@@ -129,7 +129,7 @@ def _opt_out(subject: Subject, template: ManifestTemplate, mesh: _Mesh, request:
 
 def _harm(subject: Subject, template: ManifestTemplate, mesh: _Mesh) -> str:
     """Return what the proxy does to a pod."""
-    drivers = [find_driver(subject, path, volume)[1] for path, volume in template.volumes.values()]
+    drivers = [driver_of_volume(subject, volume) for _, volume in template.volumes.values()]
     excluded = as_string(nested_map(template.data, "metadata", "annotations").get(_EXCLUDED))
     if _GCSFUSE in drivers and _METADATA_SERVER not in excluded:
         return "keeps the sidecar of Cloud Storage FUSE from the metadata server: the bucket is not mounted"

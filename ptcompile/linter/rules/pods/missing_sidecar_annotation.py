@@ -35,38 +35,30 @@ pkg/csi_driver/node.go: NodePublishVolume.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Edit, Fix
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
-from ptcompile.linter.claims import CLAIM, driver_of_claim
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.linter.claims import driver_of_volume
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
+
+_DRIVER_PATH = ("csi", "driver")
+_CLAIM_PATH = ("persistentVolumeClaim", "claimName")
 
 
 def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
-            path, driver = find_driver(subject, volume_path, volume)
+            driver = driver_of_volume(subject, volume)
             annotation = SIDECAR_ANNOTATIONS.get(driver)
             if annotation is None or _has_annotation(template, annotation) or _has_sidecar(template):
                 continue
             yield found_at(
-                path,
+                (*volume_path, *(_DRIVER_PATH if nested_map(volume, "csi") else _CLAIM_PATH)),
                 f'{driver} mounts through a sidecar, which pods get only with the annotation {annotation}: "true"',
                 f'add the annotation {annotation}: "true" to the pod template',
                 _add_annotation(template, annotation),
             )
-
-
-def find_driver(subject: Subject, volume_path: Path, volume: Json) -> tuple[Path, str]:
-    """Return the path that names a volume's CSI driver, and the driver, or "" if the stream does not contain it."""
-    inline = as_string(nested_map(volume, "csi").get("driver"))
-    if inline:
-        return (*volume_path, "csi", "driver"), inline
-    name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
-    claim = subject.objects.find(CLAIM, name, subject.namespace)
-    driver = driver_of_claim(subject.stream, claim) if claim is not None else ""
-    return (*volume_path, "persistentVolumeClaim", "claimName"), driver
 
 
 def _has_annotation(template: ManifestTemplate, annotation: str) -> bool:

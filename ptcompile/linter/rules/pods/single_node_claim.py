@@ -43,35 +43,29 @@ Source: Kubernetes 1.36, access modes of persistent volumes.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import as_strings, nested_map, object_name
+from ptcompile.linter.claims import claims_of_pod
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
-_CLAIM = ("v1", "PersistentVolumeClaim")
 _SINGLE_NODE_MODES = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
 def _check(subject: Subject) -> Findings:
-    claims = subject.neighbors.of_kind(_CLAIM)
-    pods = sum(template.replicas for template in subject.templates) if claims else 0
+    pods = sum(template.replicas for template in subject.templates)
     if pods < 2:
         return
     for template in subject.templates:
-        for volume_path, volume in template.volumes.values():
-            name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
-            modes = [mode for claim in subject.neighbors.by_name(_CLAIM, name)[-1:] for mode in _access_modes(claim)]
+        for path, claim in claims_of_pod(subject, template):
+            modes = as_strings(nested_map(claim, "spec").get("accessModes"))
             if modes and set(modes) <= _SINGLE_NODE_MODES:
                 is_for_one_pod = modes == ["ReadWriteOncePod"]
                 waiting = "all but the first" if is_for_one_pod else "pods on other nodes"
                 yield found_at(
-                    (*volume_path, "persistentVolumeClaim", "claimName"),
-                    f"{name} is {', '.join(modes)}, but {pods} pods share it: {waiting} never start",
+                    path,
+                    f"{object_name(claim)} is {', '.join(modes)}, but {pods} pods share it: {waiting} never start",
                     "use a claim with ReadWriteMany or ReadOnlyMany, or an ephemeral volume per pod",
                     severity="error" if is_for_one_pod and subject.min_nodes_to_start > 1 else None,
                 )
-
-
-def _access_modes(claim: Json) -> list[str]:
-    return as_strings(nested_map(claim, "spec").get("accessModes"))
 
 
 RULE = Rule("single-node-claim", _check, severity="warning", stage="run", authority="kubelet")
