@@ -34,7 +34,7 @@ ROOM_TOKENS = {
     "cli": 49_250,
     "compiler": 43_800,
     "converter": 8_750,
-    "diagnosis": 7_900,
+    "diagnosis": 7_850,
     "diagnostics": 5_100,
     "differ": 12_500,
     "explainer": 23_750,
@@ -45,17 +45,17 @@ ROOM_TOKENS = {
     "hardware": 8_750,
     "importer": 16_600,
     "ir": 4_950,
-    "kinds": 10_100,
+    "kinds": 10_050,
     "kubernetes": 12_650,
-    "linter": 84_950,
+    "linter": 84_050,
     "mcp": 4_300,
     "operators": 165_250,
     "rehearsal": 21_450,
     "report": 5_450,
     "requirements": 10_600,
     "server": 18_500,
-    "shell": 22_150,
-    "simulator": 42_250,
+    "shell": 22_050,
+    "simulator": 42_200,
     "source": 26_500,
     "spec": 13_850,
     "world": 6_900,
@@ -63,7 +63,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 868_300
+MOST_TOKENS = 867_100
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import (
     Json,
@@ -18,12 +18,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
 )
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Final
-
-
-_LISTS: Final[dict[tuple[str, str], tuple[Path, Path]]] = {
+_LISTS: dict[tuple[str, str], tuple[Path, Path]] = {
     ("workload.codeflare.dev", "AppWrapper"): (("spec", "components"), ("template",)),
     ("work.open-cluster-management.io", "ManifestWork"): (("spec", "workload", "manifests"), ()),
 }
@@ -31,21 +26,21 @@ _LISTS: Final[dict[tuple[str, str], tuple[Path, Path]]] = {
 
 Source: AppWrapper 1.1, api/v1beta2; Open Cluster Management 1.0, api/work/v1.
 """
-_TRIAL: Final[Path] = ("spec", "trialTemplate", "trialSpec")
+_TRIAL: Path = ("spec", "trialTemplate", "trialSpec")
 """Path of the job that Katib creates for each trial (Katib 0.18, pkg/apis/controller/experiments/v1beta1)."""
-_TRIAL_PARAMETER: Final = Pattern(r"\$\{trial(?:Parameters|Spec)\.[^}]*\}")
-_WORKFLOWS: Final[dict[str, Path]] = {
+_TRIAL_PARAMETER = Pattern(r"\$\{trial(?:Parameters|Spec)\.[^}]*\}")
+_WORKFLOWS: dict[str, Path] = {
     "Workflow": ("spec",),
     "WorkflowTemplate": ("spec",),
     "ClusterWorkflowTemplate": ("spec",),
     "CronWorkflow": ("spec", "workflowSpec"),
 }
 """Path of the spec of a workflow, by kind (Argo Workflows 3.7, pkg/apis/workflow/v1alpha1)."""
-_STEP_FIELDS: Final = ("affinity", "hostAliases", "nodeSelector", "schedulerName", "securityContext", "tolerations")
+_STEP_FIELDS = ("affinity", "hostAliases", "nodeSelector", "schedulerName", "securityContext", "tolerations")
 """Fields of a step's pod that a template has, else the workflow (workflow/controller/workflowpod.go)."""
-_PATCHES: Final = frozenset({"podSpecPatch", "templateDefaults"})
+_PATCHES = frozenset({"podSpecPatch", "templateDefaults"})
 """Fields from which Argo merges other ones into a pod."""
-_WRAPPERS: Final = ("AppWrapper", "ManifestWork", "Experiment", "CronJob", *_WORKFLOWS)
+_WRAPPERS = ("AppWrapper", "ManifestWork", "Experiment", "CronJob", *_WORKFLOWS)
 
 
 class WrappedObject(NamedTuple):

@@ -15,13 +15,11 @@ from ptcompile.world.templates import ManifestContainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics import Path
     from ptcompile.kubernetes.unstructured import Json
 
 
-_NEVER_NUMBERS: Final = (
+_NEVER_NUMBERS = (
     "<metadata.name>", "<metadata.namespace>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "<status.hostIP>",
     "<status.hostIPs>", "<spec.nodeName>", "<spec.serviceAccountName>", "$(hostname)", "$(hostname -f)", "`hostname`",
 )  # fmt: skip

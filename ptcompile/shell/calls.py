@@ -11,8 +11,6 @@ from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.shell.nodes import Part, Simple, Word
 
     Files = Callable[[str], str | None]
@@ -60,7 +58,9 @@ def shell_call(argv: Sequence[str], files: Files = no_files, folder: str = "") -
         call = _file_call(argv[start:], normpath(join(folder, argv[start])), files)
         return None if call is None else call._replace(position=start)
 
-    index, letters, names = start + 1, "", list[str]()
+    index = start + 1
+    letters = ""
+    names = list[str]()
     while index < len(argv) and argv[index][:1] in ("-", "+"):
         if argv[index] == "--":
             index += 1
@@ -106,11 +106,11 @@ def _file_call(argv: Sequence[str], file: str, files: Files) -> ShellCall | None
 
 
 _COMMAND_FLAGS = Pattern(r"-[ceux]*c[ceux]*")
-_CONTINUATION: Final = Pattern(r"(?:(?<=\s)\\|\\(?=\n))\s")
+_CONTINUATION = Pattern(r"(?:(?<=\s)\\|\\(?=\n))\s")
 """The end of a line that goes on, also where YAML has folded the lines into one."""
 _find_pattern = Pattern(r"[*?~{}!\[]").search
 _DEFAULTS = frozenset({"", "-", ":-"})
-_MAX_LINE: Final = 4096
+_MAX_LINE = 4096
 """Longer lines are not split."""
 
 

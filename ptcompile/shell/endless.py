@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.commands import basename
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Final
 
 _SERVER_NAMES = """
 tensorboard jupyter-lab jupyter nginx redis redis-server memcached fluent-bit fluentd vector promtail
@@ -19,10 +14,10 @@ statsd-exporter prometheus otel-collector opentelemetry-collector opentelemetry-
 cloud-sql-proxy vault-agent datadog-agent telegraf tcpgpudmarxd-dev entrypoint_rxdm_container.sh
 neuron-monitor grafana-agent alloy aws-for-fluent-bit cloudwatch-agent amazon-cloudwatch-agent netdata tcpgpudmarxd
 """
-SERVERS: Final = frozenset(_SERVER_NAMES.split())
+SERVERS = frozenset(_SERVER_NAMES.split())
 """Programs, and images with the same names, that run until they are stopped."""
 
-_FOREGROUND: Final[Mapping[str, Sequence[str]]] = {
+_FOREGROUND: Mapping[str, Sequence[str]] = {
     "nginx": ("daemon off;",),
     "sshd": ("-D", "-De", "-eD", "-d"),
     "ray": ("--block",),
@@ -37,12 +32,12 @@ _ENDING = """
 --version --help -h -v -V --inspect --validate --test --test-memory --once --dry-run version help validate test check
 config convert nbconvert execute trust kernelspec
 """
-_ENDING_ARGUMENTS: Final = frozenset(_ENDING.split())
+_ENDING_ARGUMENTS = frozenset(_ENDING.split())
 """Arguments with which a server does something else and ends."""
 _follows = Pattern(r"-[a-zA-Z0-9]*[fF]|--follow(?:=\w+)?|--retry").fullmatch
 _duration = Pattern(r"(\d{1,12})(?:\.\d*)?([smhd]?)").fullmatch
-_SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-_MONTH: Final = 30 * 86400
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_MONTH = 30 * 86400
 
 
 def endless_program(argv: Sequence[str]) -> str | None:

@@ -13,7 +13,7 @@ from posixpath import join as join_path, normpath
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.shell import nodes
 from ptcompile.shell.builtins import BUILTINS, declare
-from ptcompile.shell.calls import shell_call
+from ptcompile.shell.calls import ShellCall, shell_call
 from ptcompile.shell.endless import endless_program
 from ptcompile.shell.outputs import output_of
 from ptcompile.shell.parser import DECLARATIONS, parse
@@ -41,22 +41,22 @@ from ptcompile.shell.words import MAX_ITEMS, Expander
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, TypeVar
+    from typing import TypeVar
 
-    from ptcompile.shell.calls import Files, ShellCall
+    from ptcompile.shell.calls import Files
     from ptcompile.shell.nodes import Node, Redirection
     from ptcompile.shell.values import DoubtKind, HowEnded
 
     BranchT = TypeVar("BranchT", nodes.Branch, nodes.Choice)
 
-_MAX_STEPS: Final = 20_000
-_MAX_COMMANDS: Final = 2_000
-_MAX_DEPTH: Final = 160
-_CALL_DEPTH: Final = 8
+_MAX_STEPS = 20_000
+_MAX_COMMANDS = 2_000
+_MAX_DEPTH = 160
+_CALL_DEPTH = 8
 """What a function or a script inside a script counts towards `_MAX_DEPTH`."""
-_MAX_ROUNDS: Final = 16
+_MAX_ROUNDS = 16
 """Maximum number of rounds of a `for` that are followed one by one."""
-_MAX_SHOWN: Final = 60
+_MAX_SHOWN = 60
 
 _ASKING = frozenset(
     ["[", "test", "grep", "egrep", "command", "which", "type", "hash", "getent", "nc", "curl", "pgrep", "mountpoint"]
@@ -134,7 +134,8 @@ class Interpreter(Expander):
         status = self.own_shell(_only(node), state, asked=1)
         self.in_background -= 1
         self.running.update(range(first, len(self.commands)))
-        state.background, state.status = ExitStatus(None, status.failing), OK
+        state.background = ExitStatus(None, status.failing)
+        state.status = OK
 
     def run(self, node: Node, state: ShellState) -> ExitStatus:
         """Run a command unless the script has ended, and return its status."""
@@ -168,7 +169,9 @@ class Interpreter(Expander):
     def own_shell(self, items: nodes.Sequence, state: ShellState, *, asked: int) -> ExitStatus:
         """Run commands whose `exit`, variables and `set -e` affect only them, and return the status they end with."""
         outer = self.fatal, self.exits, self.asked
-        self.fatal, self.exits, self.asked = set(), [], asked
+        self.fatal = set()
+        self.exits = []
+        self.asked = asked
         inner = state.copy()
         status = self.sequence(items, inner)
         status = any_of([*self.exits, *([status] if inner.reaches_next else [])], self.fatal)
@@ -392,7 +395,8 @@ class Interpreter(Expander):
         """Run a function."""
         outer = self.text, self.file, self.returns, state.arguments
         body, self.text, self.file = state.functions[name]
-        self.returns, state.arguments = [], tuple([argument.value for argument in argv[1:]])
+        self.returns = []
+        state.arguments = tuple([argument.value for argument in argv[1:]])
         self.depth += _CALL_DEPTH
         self.hidden.append({})
         status = self.run(body, state)
@@ -482,7 +486,8 @@ class Interpreter(Expander):
             inner.variables[name] = variable._replace(is_exported=True)
         inner.functions = {}
         inner.arguments = tuple([argument.value for argument in argv[call.position :]])[-len(call.arguments) :][1:]
-        inner.errexit, inner.pipefail = call.errexit, call.pipefail
+        inner.errexit = call.errexit
+        inner.pipefail = call.pipefail
         status = self.nested(call.text, inner, call.file, is_own=True)
         state.ended = inner.ended
         if is_exec and state.reaches_next:
@@ -492,7 +497,8 @@ class Interpreter(Expander):
     def nested(self, text: str, state: ShellState, file: str, *, is_own: bool = False) -> ExitStatus:
         """Run another text, in another shell or in this one."""
         outer = self.text, self.file
-        self.text, self.file = text[:MAX_TEXT], file
+        self.text = text[:MAX_TEXT]
+        self.file = file
         self.depth += _CALL_DEPTH
         if len(text) > MAX_TEXT:
             self.unread = self.doubt_at(MAX_TEXT - _MAX_SHOWN, MAX_TEXT, "text")

@@ -26,6 +26,7 @@ from ptcompile.shell.nodes import (
     Pipeline,
     Redirection,
     ScriptTree,
+    Sequence,
     ShellAssignment,
     Simple,
     Started,
@@ -38,17 +39,16 @@ from ptcompile.shell.nodes import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Final
 
-    from ptcompile.shell.nodes import Node, Part, Sequence
+    from ptcompile.shell.nodes import Node, Part
 
     Parts = list[Part]
     MatchAt = Callable[[str, int], re.Match[str] | None]
 
-MAX_DEPTH: Final = 40
+MAX_DEPTH = 40
 """Commands and expansions inside one another; what is deeper is unreadable."""
 
-DECLARATIONS: Final = frozenset({"export", "local", "declare", "readonly", "typeset"})
+DECLARATIONS = frozenset({"export", "local", "declare", "readonly", "typeset"})
 """Commands whose arguments are assignments."""
 _NOT_FIRST = frozenset({"then", "else", "elif", "fi", "do", "done", "esac", "}", "in"})
 
@@ -218,7 +218,8 @@ class _ScriptParser:
         return left
 
     def pipeline(self) -> Node:
-        start, is_negated = self.at, False
+        start = self.at
+        is_negated = False
         while (word := self.peek(_RESERVED)) in ("!", "time"):
             is_negated ^= word == "!"
             self.at += len(word)
@@ -324,7 +325,8 @@ class _ScriptParser:
         match = self.take(_REDIRECTION)
         if match is None:
             return None
-        target, operator = self.needed_word(), match[2]
+        target = self.needed_word()
+        operator = match[2]
         if operator == "<<<":
             return Redirection(operator, None, target, "")
         if operator in ("<<", "<<-"):
@@ -356,14 +358,16 @@ class _ScriptParser:
 
     def if_(self, start: int) -> Node:
         branches: list[Branch] = []
-        word, first = "elif", start
+        word = "elif"
+        first = start
         while word == "elif":
             condition = self.sequence("then")
             end = self.at
             self.expect("then")
             body = self.sequence("elif", "else", "fi")
             branches.append(Branch(start, end, condition, body))
-            word, start = self.peek(_RESERVED), self.at
+            word = self.peek(_RESERVED)
+            start = self.at
             self.at += len(word)
         otherwise: Sequence = ()
         if word == "else":

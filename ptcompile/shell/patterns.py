@@ -14,12 +14,10 @@ from ptcompile.shell.values import FAILED, OK, UNKNOWN, ExitStatus, ShellValue, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     Lookup = Callable[[str], str | None]
 
-_MAX_MATCHED: Final = 4096
-_MAX_TOKENS: Final = 64
+_MAX_MATCHED = 4096
+_MAX_TOKENS = 64
 
 
 def matches(text: str, pattern: str) -> bool:

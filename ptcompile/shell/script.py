@@ -8,24 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.shell.calls import no_files, shell_call
+from ptcompile.shell.calls import ShellCall, no_files, shell_call
 from ptcompile.shell.values import UNKNOWN, Argument, Doubt, ShellValue, computed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
-    from ptcompile.shell.calls import Files, ShellCall
+    from ptcompile.shell.calls import Files
     from ptcompile.shell.interpreter import Interpreter
 
 _SHELL_COMMANDS = """
 [ : . break cd continue date echo eval exit export false let printf read return set shift sleep source test trap true
 ulimit umask unset wait
 """
-SHELL_COMMANDS: Final = frozenset(_SHELL_COMMANDS.split())
+SHELL_COMMANDS = frozenset(_SHELL_COMMANDS.split())
 """Commands of the shell, and programs that only tell or wait: none of them is what a container is for."""
-_MAX_SCRIPTS: Final = 32
-_MAX_READINGS: Final = 64
+_MAX_SCRIPTS = 32
+_MAX_READINGS = 64
 
 
 class ShellCommand(NamedTuple):
@@ -114,7 +112,8 @@ def _read(interpreter: Interpreter, call: ShellCall, folder: str) -> Script:
     from ptcompile.shell.state import ShellState
 
     state = ShellState(interpreter.env, [computed(argument) for argument in call.arguments[1:]], folder)
-    state.errexit, state.pipefail = call.errexit, call.pipefail
+    state.errexit = call.errexit
+    state.pipefail = call.pipefail
     unread = None
     status = UNKNOWN
     try:

@@ -8,13 +8,13 @@ from ptcompile._internal.namedtuple import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, Literal
+    from typing import Literal
 
     PieceKind = Literal["literal", "variable", "default", "assumed", "unknown", "unset"]
     DoubtKind = Literal["branch", "file", "text"]
     HowEnded = Literal["", "continue", "break", "return", "exit", "endless", "failure"]
 
-MAX_TEXT: Final = 1 << 16
+MAX_TEXT = 1 << 16
 """Maximum number of characters of a script or a value; the rest of a script is not read."""
 
 
@@ -72,9 +72,9 @@ class ExitStatus(NamedTuple):
         return self.negated() if sign in ("-ne", "!=", "-gt") else UNKNOWN
 
 
-OK: Final = ExitStatus(0)
-FAILED: Final = ExitStatus(1)
-UNKNOWN: Final = ExitStatus()
+OK = ExitStatus(0)
+FAILED = ExitStatus(1)
+UNKNOWN = ExitStatus()
 
 
 def any_of(statuses: Iterable[ExitStatus], fatal: Iterable[int] = ()) -> ExitStatus:

@@ -28,11 +28,9 @@ from ptcompile.shell.values import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.shell.nodes import Parameter, Part, Substitution, Word
 
-MAX_ITEMS: Final = 1024
+MAX_ITEMS = 1024
 """Maximum number of items of an array; a longer one is unknown."""
 
 _SPLIT = re.compile(r"[ \t\n]+")
@@ -41,11 +39,11 @@ _PLACEHOLDER = re.compile(r"<[\w./:-]+>")
 _GLOB = re.compile(r"[*?]|\[[^][]*\]|\{[^{},.]*+(?:\.(?!\.)[^{},.]*+)*+(?:,|\.\.)[^{}]*+\}|\A~")
 """What file names, words in braces, or the home folder may take the place of."""
 _RANGE = re.compile(r"(-?\d{1,6})\.\.(-?\d{1,6})(?:\.\.(-?\d{1,6}))?").fullmatch
-_MAX_BRACES: Final = 8
+_MAX_BRACES = 8
 """Maximum number of `{` in a word that are expanded; the words of more are unknown."""
-_MAX_ALTERNATIVES: Final = 64
+_MAX_ALTERNATIVES = 64
 """Maximum number of words that braces make of one."""
-_MOST_ALTERNATIVES: Final = 1024
+_MOST_ALTERNATIVES = 1024
 """Maximum number of words that braces make in a script."""
 _DEFAULTS = frozenset({":-", "-", ":=", "="})
 
@@ -298,7 +296,8 @@ def _alternatives(word: Word) -> list[Word]:
 
 def _without_braces(signs: list[Part | str]) -> list[list[Part | str]]:
     for start in [index for index, sign in enumerate(signs) if sign == "{"]:
-        depth, ends = 0, [start]
+        depth = 0
+        ends = [start]
         for end in range(start + 1, len(signs)):
             sign = signs[end]
             if sign == "," and not depth:
@@ -324,7 +323,8 @@ def _range_of(signs: Sequence[Part | str]) -> list[str]:
     match = _RANGE("".join([sign for sign in signs if isinstance(sign, str)]))
     if match is None or not all(isinstance(sign, str) for sign in signs):
         return []
-    first, last = int(match[1]), int(match[2])
+    first = int(match[1])
+    last = int(match[2])
     step = abs(int(match[3] or 1)) or 1
     is_padded = any(text.lstrip("-").startswith("0") and len(text.lstrip("-")) > 1 for text in match.group(1, 2))
     width = max(map(len, match.group(1, 2))) if is_padded else 0

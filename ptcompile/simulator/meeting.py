@@ -22,13 +22,11 @@ from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.shell.values import Doubt
 
-LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
-OWN_HOST_TEXTS: Final = (
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared only, never bound
+OWN_HOST_TEXTS = (
     "$(hostname",
     "`hostname",
     "$HOSTNAME",
@@ -38,7 +36,7 @@ OWN_HOST_TEXTS: Final = (
     "<metadata.name>",
 )
 """Beginnings of hosts that stand for the pod itself, where no manifest has the value."""
-_C10D_PORT: Final = "29400"
+_C10D_PORT = "29400"
 ENV_VARIABLES: dict[str, str] = {
     "nnodes": "WORLD_SIZE",
     "node-rank": "RANK",
@@ -49,7 +47,7 @@ ENV_VARIABLES: dict[str, str] = {
 
 WORLD_SIZE counts processes.
 """
-_MEETING_OPTIONS: Final = (
+_MEETING_OPTIONS = (
     *("nnodes", "nproc-per-node", "node-rank", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf"),
     *("master-addr", "master-port", "standalone"),
 )
@@ -118,7 +116,8 @@ class MeetingMember(NamedTuple):
     @property
     def is_modeled(self) -> bool:
         """Whether a modeled launcher starts the processes and its options set the number of nodes."""
-        name, options = self.rendezvous.launcher, self.pod.launch.options
+        name = self.rendezvous.launcher
+        options = self.pod.launch.options
         if name == "torchrun":
             return True
         if name not in LAUNCHERS or self.rendezvous.backend == "none":
@@ -253,7 +252,8 @@ class Gathering(NamedTuple):
     @property
     def meets_at_a_pod(self) -> bool:
         """Whether several nodes meet at a pod that they all name alike."""
-        member, rendezvous = self.first, self.first.rendezvous
+        member = self.first
+        rendezvous = self.first.rendezvous
         is_hosted = rendezvous.backend in ("static", "c10d", "env") and rendezvous.launcher != "image"
         if not is_hosted or self.meetings[0].is_local or not rendezvous.nodes or rendezvous.nodes[1] < 2:
             return False
@@ -424,7 +424,8 @@ def services_at(job: WorkloadPods, host: str) -> Iterator[Json]:
 
 def services_of(pod: Pod) -> list[Json]:
     """Return the Services of the operator and of the stream that select a pod."""
-    labels, job = pod.view.labels, pod.job
+    labels = pod.view.labels
+    job = pod.job
     written = job.stream.services_selecting(labels)
     return [
         *(service for service in job.expansion.services if service_selects(service, labels)),

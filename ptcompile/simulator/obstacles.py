@@ -34,8 +34,6 @@ from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.kinds.pods import ExpandedRole
 
 
@@ -96,7 +94,8 @@ def _obstacles_among(gathering: Gathering) -> Iterator[Obstacle]:
 
 
 def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
-    first, total = gathering.first, gathering.pods
+    first = gathering.first
+    total = gathering.pods
     rendezvous = first.rendezvous
     low, high = rendezvous.nodes or (1, 1)
     needed = high if rendezvous.backend == "static" else low
@@ -123,7 +122,8 @@ def _number_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
 
 def _too_few_obstacle(gathering: Gathering, needed: int) -> Iterator[Obstacle]:
-    first, total = gathering.first, gathering.pods
+    first = gathering.first
+    total = gathering.pods
     peers = peers_of(first)
     elsewhere = sum(peer.role.count for peer in peers)
     is_env = first.rendezvous.backend == "env"
@@ -155,7 +155,8 @@ def _should_meet(gathering: Gathering) -> bool:
     and the user gives them names that resolve.
     """
     first = gathering.first
-    launch, kind = first.pod.launch, kind_of(gathering.job.manifest)
+    launch = first.pod.launch
+    kind = kind_of(gathering.job.manifest)
     if launch.options.get("nnodes") in ("1", "1:1") and is_sweep(first):
         return False
     if not _PEER_OPTIONS.isdisjoint(launch.options) or any(name in launch.env for name in _PEER_VARIABLES):
@@ -165,18 +166,19 @@ def _should_meet(gathering: Gathering) -> bool:
     return kind in USER_SERVED and first.pod.dns is not None and not is_sweep(first)
 
 
-_PEER_VARIABLES: Final = (
+_PEER_VARIABLES = (
     *("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES"),
     *("PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_NNODES"),
 )
-_PEER_OPTIONS: Final = frozenset({"nnodes", "master-addr", "node-rank", "rdzv-endpoint"})
+_PEER_OPTIONS = frozenset({"nnodes", "master-addr", "node-rank", "rdzv-endpoint"})
 
 
 def is_sweep(member: MeetingMember) -> bool:
     """Return whether each pod of a role has separate work: the script's arguments differ, but not the node ranks."""
     if member.role.count < 2:
         return False
-    launch, other = member.pod.launch, member.pod.job.pod(member.role, 1).launch
+    launch = member.pod.launch
+    other = member.pod.job.pod(member.role, 1).launch
     return launch.entry != other.entry and launch.options.get("node-rank") == other.options.get("node-rank")
 
 
@@ -227,12 +229,13 @@ def _is_address(host: str) -> bool:
     return host.replace(".", "").isdigit() and host.count(".") == 3 and host.startswith(_PRIVATE)
 
 
-_PRIVATE: Final = ("10.", "192.168.", "100.64.", *(f"172.{second}." for second in range(16, 32)))
+_PRIVATE = ("10.", "192.168.", "100.64.", *(f"172.{second}." for second in range(16, 32)))
 
 
 def _service_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the Service that the endpoint names if it leads to none of the pods that should meet."""
-    job, guide = gathering.job, gathering.guide
+    job = gathering.job
+    guide = gathering.guide
     services = [*services_at(job, guide.rendezvous.host.removesuffix(".").lower())]
     if not services or any(map(_may_reach, services)) or _has_subdomain(job, services):
         return
@@ -309,7 +312,8 @@ def _difference(member: MeetingMember, first: MeetingMember) -> Iterator[Obstacl
 
 def _first_difference(first: MeetingMember, member: MeetingMember, is_apart: bool) -> tuple[str, str, str]:
     """Return the first rendezvous option that differs, then the role's value and the first role's; else empty texts."""
-    rendezvous, other = member.rendezvous, first.rendezvous
+    rendezvous = member.rendezvous
+    other = first.rendezvous
     is_static = other.backend == "static" and not rendezvous.options.get("rdzv-endpoint")
     pairs = [("rdzv-backend", rendezvous.backend, other.backend)]
     if is_apart:
@@ -352,7 +356,7 @@ def pod_specific_part(value: str) -> str | None:
     return next((part for part in _POD_SPECIFIC if part in value), None)
 
 
-_POD_SPECIFIC: Final = (
+_POD_SPECIFIC = (
     "<metadata.name>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "$(hostname", "`hostname", "$HOSTNAME",
     "${HOSTNAME", "$RANDOM", "${RANDOM", "$(uuidgen", "`uuidgen", "$(cat /proc/sys/kernel/random", "$(openssl rand",
 )  # fmt: skip
@@ -387,7 +391,7 @@ def _rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
             titles[rank] = title
 
 
-_RANK_VARIABLES: Final = ("VC_TASK_INDEX", "LWS_WORKER_INDEX", "JOB_COMPLETION_INDEX")
+_RANK_VARIABLES = ("VC_TASK_INDEX", "LWS_WORKER_INDEX", "JOB_COMPLETION_INDEX")
 
 
 def _rank_variable(member: MeetingMember) -> str:
@@ -411,7 +415,8 @@ def _second_job(role: ExpandedRole) -> int:
 def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the pod that the endpoint names if another one opens the store, or has rank 0 and may need it longer."""
     guide = gathering.guide
-    rendezvous, host = guide.rendezvous, guide.address.pod
+    rendezvous = guide.rendezvous
+    host = guide.address.pod
     if gathering.total < 2 or gathering.meetings[0].is_local or rendezvous.nodes in (None, (1, 1)):
         return
     if rendezvous.backend in ("static", "env"):
@@ -429,7 +434,8 @@ def _store_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
 def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     """Yield the ranks if none is 0, or the endpoint if it names a pod with another one: rank 0 opens the store."""
-    members, guide = gathering.members, gathering.guide
+    members = gathering.members
+    guide = gathering.guide
     host = guide.address.pod
     ranks = [int(rank) for member in (*members, *peers_of(guide)) for rank, _ in _node_ranks(member)]
     are_unique = len({*ranks}) == len(ranks)
@@ -452,7 +458,8 @@ def _first_rank_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
 
 def _ranks_otherwise(member: MeetingMember) -> bool:
     """Return whether ranks do not follow from the pods' names, or another backend or launcher decides them."""
-    pod, rendezvous = member.pod, member.rendezvous
+    pod = member.pod
+    rendezvous = member.rendezvous
     is_named = pod.hostname is not None and not pod.on_host and not _local_address(pod)
     return rendezvous.launcher != "torchrun" or rendezvous.backend != "c10d" or not is_named
 

@@ -31,17 +31,16 @@ static_tcp_rendezvous.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not_endpoint
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         yield found_at(role.endpoint_path, obstacle.sentence, f"write one of them, {obstacle.better}")
     for role in subject.training_roles:
-        endpoint, backend = role.options.get("rdzv-endpoint", ""), role.rendezvous.backend
+        endpoint = role.options.get("rdzv-endpoint", "")
+        backend = role.rendezvous.backend
         if not role.is_torchrun or backend not in BACKENDS or not is_literal(endpoint) or "," in endpoint:
             continue
         why = why_not_endpoint(endpoint, static=backend == "static")

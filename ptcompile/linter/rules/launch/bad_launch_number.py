@@ -29,11 +29,9 @@ Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser and config_from_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.environment import is_never_number
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
@@ -41,7 +39,7 @@ _seconds = Pattern(r"(?a)\s*\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*").ful
 _MAX_VALUES = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         for option, value in _numeric_options(role).items():
             is_random = _has_random_name(role) and any(name in value for name in _HOST_NAMES)

@@ -28,14 +28,12 @@ Source: PyTorch 2.13, torch/distributed/run.py, parse_min_max_nnodes and config_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.environment import is_never_number
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import is_literal
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nnodes = role.options.get("nnodes", "")
         # elastic-range-reversed reports ranges that the operator sets

@@ -29,11 +29,9 @@ text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.commands import PROCESS_WORDS
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import torch_version
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
@@ -48,7 +46,7 @@ _WITHOUT_XPU = (2, 5)
 """The newest PyTorch that was found not to know xpu here; 2.13 does."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nproc = role.options.get(_OPTION, "")
         if not role.is_torchrun or not is_literal(nproc):

@@ -32,17 +32,15 @@ to nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import SWITCHES, is_int, is_literal, option_variable
 
 _DIGITS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         for option in SWITCHES if role.is_torchrun else ():
             value = role.launch.env.get(option_variable(option))

@@ -31,13 +31,11 @@ which joins elasticPolicy.rdzvConf with commas.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import is_literal, why_not_conf
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         conf = role.options.get("rdzv-conf", "")
         why = why_not_conf(conf, role.rendezvous.backend) if role.is_torchrun and is_literal(conf) else None

@@ -28,14 +28,12 @@ Source: POSIX 2024, 2.2.1 Escape Character.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import shorten
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.shell.calls import broken_continuation
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         call = container.call
         line = broken_continuation(call.text) if call is not None else None

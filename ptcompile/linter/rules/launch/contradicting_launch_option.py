@@ -31,20 +31,19 @@ and Trainer 2.3, the variables they set.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal, option_variable
 
 _OPTIONS = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         for option in _OPTIONS if role.is_torchrun else ():
-            flag, overridden = role.launch.options.get(option), role.launch.env.get(option_variable(option))
+            flag = role.launch.options.get(option)
+            overridden = role.launch.env.get(option_variable(option))
             if flag is None or overridden is None or _is_same(flag, overridden):
                 continue
             overridden_path = _overridden_path(role, option)
@@ -72,7 +71,8 @@ def _is_same(flag: str, overridden: str) -> bool:
     if overridden == "auto":
         # training-operator's default in every stored job: it asks for no certain number
         return True
-    a, b = flag.strip(), overridden.strip()
+    a = flag.strip()
+    b = overridden.strip()
     return a == b or a == f"{b}:{b}" or b == f"{a}:{a}"
 
 

@@ -47,22 +47,22 @@ Source: Kubernetes 1.36, Services: selectors; PyTorch 2.13, rank 0 serves the st
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.index import selector
 from ptcompile.kubernetes.unstructured import object_name
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _HEADLESS = "set clusterIP to None and let the endpoint name one pod, or use the static rendezvous"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         service, *_ = obstacle.services
-        reason, help = "has a cluster IP, and with c10d the pod with that address hosts the store", _HEADLESS
+        reason = "has a cluster IP, and with c10d the pod with that address hosts the store"
+        help = _HEADLESS
         if obstacle.option == "selector":
             labels = ", ".join(f"{key}={value}" for key, value in selector(service).items())
-            reason, help = f"selects {labels}, which no pod has", "select labels of the pod with rank 0"
+            reason = f"selects {labels}, which no pod has"
+            help = "select labels of the pod with rank 0"
         yield found_at(
             role.endpoint_path,
             f"nothing answers to {role.rendezvous.host}: the Service {object_name(service)} {reason}",

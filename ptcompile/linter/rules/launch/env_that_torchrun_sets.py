@@ -31,10 +31,8 @@ Source: PyTorch 2.13, torch/distributed/elastic, the environment that torchrun g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _PROCESS_VARIABLES = frozenset(
@@ -44,7 +42,7 @@ _PROCESS_VARIABLES = frozenset(
 _COUNTS = frozenset({"RANK", "WORLD_SIZE"})
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in (role for group in subject.torchrun_groups for role in group):
         for entry in role.container.variables:
             name = entry.name
@@ -75,7 +73,8 @@ def _counts_nodes(role: TrainingRole) -> bool:
     names = {entry.name for entry in role.container.variables}
     if not {"MASTER_ADDR", "MASTER_PORT", *_COUNTS} <= names:
         return False
-    last, size = role.expanded.count - 1, role.pod.variables.get("WORLD_SIZE")
+    last = role.expanded.count - 1
+    size = role.pod.variables.get("WORLD_SIZE")
     ranks = [role.pod.job.pod(role.expanded, index).variables.get("RANK") for index in (0, last)]
     return size == str(last + 1) and ranks == ["0", str(last)]
 

@@ -44,23 +44,23 @@ Source: PyTorch 2.13, c10d_rendezvous_backend.py: the store is a process of node
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
 from ptcompile.world.workload import mapping_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
-        first, other_pods = roles[0], count_nodes(roles) - 1
+        first = roles[0]
+        other_pods = count_nodes(roles) - 1
         job_spec = _job_spec(subject, first)
         if other_pods < 1 or job_spec is None or not _restarts_processes(first) or len(roles) > 1:
             continue
-        path, spec = (*job_spec[0], "backoffLimit"), job_spec[1]
+        path = (*job_spec[0], "backoffLimit")
+        spec = job_spec[1]
         limit = as_int(spec.get("backoffLimit"), 6)
         if spec.get("backoffLimit") is not None and 0 < limit < other_pods:
             yield found_at(

@@ -43,13 +43,11 @@ Source: PyTorch 2.13, torch/csrc/distributed/c10d/ProcessGroupGloo.cpp; NCCL 2.2
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             value = entry.value or ""

@@ -43,21 +43,15 @@ Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method: "envir
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_REQUIRED: Final = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
-_DELIBERATE: Final = ("MASTER_ADDR", "WORLD_SIZE", "RANK")
+_REQUIRED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
+_DELIBERATE = ("MASTER_ADDR", "WORLD_SIZE", "RANK")
 """The variables that are only set on purpose."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if count_nodes(roles) < 2:
         return

@@ -31,13 +31,11 @@ is not written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import may_see_devices
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nproc = role.options.get("nproc-per-node", "")
         if (

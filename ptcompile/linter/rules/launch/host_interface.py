@@ -42,23 +42,17 @@ Source: Kubernetes 1.36, container runtimes name the interface of a pod eth0; NC
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_INTERFACE_VARIABLES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+_INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 _is_node_interface = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers if not _has_more_networks(template) else ():
             for entry in container.variables:
@@ -80,7 +74,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
 
 def _has_more_networks(template: ManifestTemplate) -> bool:
     """Return whether the pod uses its node's network, or has additional networks."""
-    spec, annotations = template.spec, nested_map(template.data, "metadata", "annotations")
+    spec = template.spec
+    annotations = nested_map(template.data, "metadata", "annotations")
     attached = any("network" in str(key) for key in annotations)
     return spec.get("hostNetwork") is True or attached or bool(as_mappings(spec.get("resourceClaims")))
 

@@ -32,18 +32,17 @@ num_processes // num_machines per node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.devices import count_one_process_devices
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
-        gpus, processes = count_one_process_devices(role.pod), role.rendezvous.processes
+        gpus = count_one_process_devices(role.pod)
+        processes = role.rendezvous.processes
         is_known = role.is_torchrun or (role.rendezvous.launcher in LAUNCHERS)
         if is_known and processes is not None and 0 < processes < gpus and not role.is_uncertain("nproc-per-node"):
             path = role.path_of("nproc-per-node")

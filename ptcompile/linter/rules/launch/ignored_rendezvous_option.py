@@ -43,16 +43,14 @@ only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _STATIC_OPTIONS = ("node-rank", "master-addr", "master-port")
 _RENDEZVOUS_OPTIONS = ("rdzv-backend", "rdzv-endpoint", "rdzv-id", *_STATIC_OPTIONS)
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in (role for group in subject.torchrun_groups for role in group):
         standalone = role.is_standalone
         if standalone and role.expanded.count > 1:

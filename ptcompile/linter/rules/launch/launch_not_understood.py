@@ -44,12 +44,10 @@ Source: ptcompile, the launchers of its simulation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts, trains_alone
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
@@ -72,7 +70,7 @@ _OTHER_HELP = "start torchrun in the command itself, or ignore this note"
 """How to have the launch checked, by launcher and for others."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     if not any(container.accelerators for container in subject.containers):
         return
     job = subject.job
@@ -87,7 +85,8 @@ def _check(subject: Subject) -> Iterator[Finding]:
     for role, pod, template in with_devices:
         if template is not None and trains_alone(role, pod, template):
             return  # launcher-alone says so
-        why, path = _why_unknown(subject, role, pod, training_roles.get(id(pod))), _command_path(template)
+        why = _why_unknown(subject, role, pod, training_roles.get(id(pod)))
+        path = _command_path(template)
         if why and path is not None:
             text = f"{why}: how the pods meet is not checked"
             yield found_at(path, text, _HELP.get(pod.launch.launcher, _OTHER_HELP))

@@ -42,12 +42,10 @@ Source: Accelerate 1.10, DeepSpeed 0.17 (launcher/runner.py), ColossalAI 0.5, LL
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.obstacles import is_sweep
@@ -62,7 +60,7 @@ _is_training = Pattern(r"(?i)(?:.*/)?(?:\w*[_-])?(?:pre|fine)?(?:train|tune)\w*\
 """Finds scripts that train, by their names; others may take shares of work by the pod's index."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if not roles and subject.job is not None and not subject.job.expansion.refused:
         yield from _check_plain_scripts(subject)
@@ -87,7 +85,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield _alone(role, count_nodes(roles))
 
 
-def _check_plain_scripts(subject: Subject) -> Iterator[Finding]:
+def _check_plain_scripts(subject: Subject) -> Findings:
     """Yield a finding for the first role of an object that mentions no launcher, if its pods all train the same."""
     for role, pod, template in subject.roles:
         if template is not None and trains_alone(role, pod, template):
@@ -116,9 +114,10 @@ def trains_alone(role: ExpandedRole, pod: Pod, template: ManifestTemplate) -> bo
     return pod.job.pod(role, role.count - 1).launch.entry == words
 
 
-def _check_over_ssh(role: TrainingRole, started: int) -> Iterator[Finding]:
+def _check_over_ssh(role: TrainingRole, started: int) -> Findings:
     """Yield a finding for a launcher that starts other hosts' processes, or would, and runs in each pod."""
-    name, options = role.rendezvous.launcher, role.launch.options
+    name = role.rendezvous.launcher
+    options = role.launch.options
     wants_nodes = options.get("nnodes", "1") not in ("", "1", "-1")
     if ignores_other_machines(role):
         if not wants_nodes and "no-ssh" not in options:

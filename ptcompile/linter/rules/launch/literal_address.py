@@ -42,12 +42,10 @@ Source: Kubernetes 1.36, Pods: every pod gets its own address for its lifetime; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         yield found_at(role.endpoint_path, obstacle.sentence, "write the DNS name of the first pod")
 

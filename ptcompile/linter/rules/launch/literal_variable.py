@@ -45,20 +45,18 @@ which append their variables.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final
-
     from ptcompile.diagnostics.terms import Severity
 
 _find_references = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)").findall
@@ -68,10 +66,10 @@ _LAUNCH_VARIABLE = Pattern(
 _match_service_variable = Pattern(
     r"(\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)"
 ).fullmatch
-_INDEX_FIELD: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+_INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     specs = [container.spec for container in subject.containers]
     references = {id(spec): texts for spec in specs if any(texts := _references(spec))}
     if not references:
@@ -81,14 +79,16 @@ def _check(subject: Subject) -> Iterator[Finding]:
         stream_names = imported_names(view.spec, pod.job.find) if values or words else None
         if stream_names is None:
             continue  # no reference, or envFrom names an object that the stream does not have
-        env, entries = view.env, as_mappings(written.get("env"))
+        env = view.env
+        entries = as_mappings(written.get("env"))
         first_indexes = {
             as_string(entry.get("name")): index for index, entry in reversed([*enumerate(env)])
         }  # the first entry of each name
         known_names = first_indexes.keys() | stream_names
         indexes = {id(entry): index for index, entry in enumerate(env)} if values else {}
         for i, value in values:
-            names, entry = _unknown_names(subject, value, stream_names), entries[i]
+            names = _unknown_names(subject, value, stream_names)
+            entry = entries[i]
             if not names:
                 continue
             position = indexes[id(entry)] if id(entry) in indexes else _index_of(env, entry)

@@ -26,13 +26,11 @@ Source: PyTorch 2.15, torch/distributed/launch.py and run.py, config_from_args; 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import option_names
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         if role.launch.program == "torch.distributed.launch" and "use-env" not in option_names(role.launch.arguments):
             yield found_at(

@@ -43,15 +43,13 @@ Source: NCCL 2.27, environment variables; PyTorch 2.13, torch.distributed, commo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
 _INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     roles = subject.training_roles
     for role in roles if count_nodes(roles) > 1 and roles[0].rendezvous.nodes != (1, 1) else ():
         for entry in role.container.variables:

@@ -30,15 +30,13 @@ guide: a CUDA process enumerates one compute instance.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _UNCOUNTED = ("google.com/tpu", "aws.amazon.com/neuron")
 _MIG_PREFIX = "nvidia.com/mig-"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nproc = role.options.get("nproc-per-node", "")
         if not role.is_torchrun or nproc not in ("auto", "gpu") or role.is_uncertain("nproc-per-node"):

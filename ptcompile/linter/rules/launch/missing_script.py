@@ -26,13 +26,11 @@ Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         launch = role.launch
         if not role.is_torchrun or launch.entry:

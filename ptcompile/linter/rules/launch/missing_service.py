@@ -54,17 +54,15 @@ Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain; Stat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.hosts import help_of, is_reported_at_service, sentence_of
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.hostnames import HostMistake
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         mistake = obstacle.mistake
         if mistake is None or is_reported_at_service(mistake, subject):

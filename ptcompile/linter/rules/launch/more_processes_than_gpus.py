@@ -33,18 +33,17 @@ Trainer 2.3, the fields that become PET_NPROC_PER_NODE.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.devices import count_one_process_devices
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
-        gpus, processes = count_one_process_devices(role.pod), role.rendezvous.processes
+        gpus = count_one_process_devices(role.pod)
+        processes = role.rendezvous.processes
         if (
             (role.is_torchrun or role.rendezvous.launcher in LAUNCHERS)
             and _is_certain(role)

@@ -30,15 +30,13 @@ Source: PyTorch 2.13, ProcessGroupNCCL.hpp: 3 (SkipCleanUp) is the default, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.environment import variable_path
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _VARIABLES = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
         if pod.main is None or view.init or view.name != pod.main.name or not sum(pod.devices.values()):
             continue

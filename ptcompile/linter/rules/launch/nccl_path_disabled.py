@@ -30,16 +30,14 @@ Source: NCCL 2.28, environment variables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.environment import variable_path
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _PATHS = {"NCCL_P2P_DISABLE": "P2P", "NCCL_SHM_DISABLE": "shared memory"}
 _P2P_LEVELS = ("LOC", "0")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
         if pod.main is None or view.init or view.name != pod.main.name:
             continue

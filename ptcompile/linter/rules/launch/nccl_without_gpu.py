@@ -35,13 +35,11 @@ Source: PyTorch 2.13, torch.distributed, ProcessGroupNCCL.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, get
 from ptcompile.linter.devices import may_see_devices, stack_of, stacks
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +56,7 @@ _BACKEND_OPTIONS = (
 """Common names of a script's backend option, dashed; the rendezvous backend is something else."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
         is_main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
         if not is_main:

@@ -48,10 +48,8 @@ Source: training-operator 1.9, pkg/controller.v1/pytorch/envvar.go; PyTorch 2.13
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.devices import count_one_process_devices
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _DEVICE_WORDS = (
@@ -68,7 +66,7 @@ _DEVICE_WORDS = (
 """Parts of arguments by which a script starts its own processes, or uses several GPUs from one."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if count_nodes(roles) < 2:
         return

@@ -34,18 +34,14 @@ megatron/training/arguments.py; NeMo 2.5; torchtitan 0.2, torchtitan/distributed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import prod
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_SIZES: Final = {
+_SIZES = {
     "tensor_model_parallel_size": "tensor",
     "pipeline_model_parallel_size": "pipeline",
     "context_parallel_size": "context",
@@ -56,7 +52,7 @@ _SIZES: Final = {
 """Options of the script, without their section (`model.`, `trainer.strategy.`, `parallelism.`)."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     groups = subject.rendezvous_groups or tuple((role,) for role in subject.training_roles if count_nodes((role,)) == 1)
     for roles in groups:
         first = roles[0]
@@ -110,7 +106,8 @@ def _options(words: Sequence[str]) -> dict[str, int]:
 
 
 def _is_uneven_batch(sizes: dict[str, int], replicas: int) -> bool:
-    batch, micro = sizes.get("global_batch_size"), sizes.get("micro_batch_size")
+    batch = sizes.get("global_batch_size")
+    micro = sizes.get("micro_batch_size")
     return batch is not None and micro is not None and "ramp" not in sizes and batch % (micro * replicas) != 0
 
 

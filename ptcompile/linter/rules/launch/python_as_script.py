@@ -30,19 +30,19 @@ Source: PyTorch 2.13, torch/distributed/run.py, config_from_args.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
 _is_shell_script = Pattern(r"(?a).+\.(?:ba)?sh").fullmatch
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         launch = role.launch
         no_flag = not any(launch.options.get(name) for name in ("no-python", "module"))
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield from _check_script(role, launch.entry)
 
 
-def _check_script(role: TrainingRole, entry: Sequence[str]) -> Iterator[Finding]:
+def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
     """Yield an error if the first word of what torchrun starts is certainly not a Python script."""
     name = entry[0]
     is_python = _is_python(name) is not None

@@ -30,9 +30,7 @@ Source: POSIX 2024, 2.2.2 Single-Quotes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _OPTIONS = (
     "nnodes",
@@ -48,7 +46,7 @@ _OPTIONS = (
 """Options that must be a number or a host. Others, such as --log-line-prefix-template, may contain a `$`."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         for option in _OPTIONS if role.launch.literals else ():
             name = role.member.option_name(option)

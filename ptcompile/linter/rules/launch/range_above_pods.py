@@ -43,25 +43,25 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         yield from _check_group(subject, roles)
 
 
-def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Findings:
     if subject.record.rendezvous.open:
         return
-    first, total = roles[0], count_nodes(roles)
+    first = roles[0]
+    total = count_nodes(roles)
     low, high = first.rendezvous.nodes or (1, 1)
     if low <= total < high and first.rendezvous.backend not in ("static", "none") and total > 1:
-        path, edit = first.path_of("nnodes"), first.edit_to("nnodes", f"{low}:{total}")
+        path = first.path_of("nnodes")
+        edit = first.edit_to("nnodes", f"{low}:{total}")
         yield found_at(
             path,
             f"torchrun takes up to {high} nodes, but the job has {total} pods: it waits for more at every rendezvous",

@@ -33,15 +33,13 @@ Source: Ray 2.46, python/ray/scripts/scripts.py; docs/facts/ray.md#ray-start.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.ray import parse_ray_start
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for container in subject.containers:
         program, *words = _last_command(container) if container.is_main else [""]
         if basename(program) != "ray" or words[:1] != ["start"]:

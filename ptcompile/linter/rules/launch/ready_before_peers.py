@@ -51,11 +51,11 @@ from collections.abc import Iterator
 
 from ptcompile.kinds.model import StartOrder
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for order, role, nodes in deadlocks(subject):
         exist = "1 pod exists" if order.pods == 1 else f"{order.pods} pods exist"
         yield found_at(

@@ -33,10 +33,8 @@ torch/distributed/elastic/multiprocessing/api.py, Std.from_str; checked with tor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.arguments import GivenOption
 from ptcompile.simulator.launchers.torchrun import TORCHRUN, given_options, is_int, is_literal, option_variable
@@ -56,7 +54,7 @@ _CHECKED = frozenset({*_CHOICES, *_VARIABLES, *TORCHRUN.flags, "logs-specs"})
 _STD = "it must be 0 to 3, or LOCAL_RANK:VALUE,..."
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         if not role.is_torchrun:
             continue
@@ -76,7 +74,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
         yield from _check_variables(role)
 
 
-def _check_variables(role: TrainingRole) -> Iterator[Finding]:
+def _check_variables(role: TrainingRole) -> Findings:
     for option, name in _VARIABLES.items():
         value = role.launch.env.get(name)
         if value is None or option in role.launch.options or not is_literal(value):

@@ -34,16 +34,16 @@ Source: torchtune 0.6.1, _cli/run.py (_run_cmd, _is_distributed_args), _recipe_r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         launch = role.launch
         if launch.program == "tune run" and launch.entry and all(map(is_literal, launch.entry)):
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield from _check_config(role, launch.entry[1:])
 
 
-def _check_recipe(role: TrainingRole, recipe: str) -> Iterator[Finding]:
+def _check_recipe(role: TrainingRole, recipe: str) -> Findings:
     table = load_table("simulator/launchers/torchtune.json")
     path = role.path_of_word(recipe)
     if recipe in table["single_device"] and role.is_torchrun:
@@ -73,7 +73,7 @@ def _check_recipe(role: TrainingRole, recipe: str) -> Iterator[Finding]:
         yield found_at(path, f"torchtune has no recipe {recipe}", f"did you mean {near}?", severity="warning")
 
 
-def _check_config(role: TrainingRole, words: Sequence[str]) -> Iterator[Finding]:
+def _check_config(role: TrainingRole, words: Sequence[str]) -> Findings:
     if "--config" not in words:
         joined = next((word for word in words if word.startswith("--config=")), "")
         _, _, name = joined.partition("=")

@@ -44,12 +44,10 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         if role.is_torchrun:
             help = "use the same id on all pods, such as the name of the job"

@@ -30,13 +30,12 @@ Source: PyTorch 2.13, torch/distributed/run.py; Python 3.11, argparse.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         options = option_names(role.launch.arguments) if role.is_torchrun else ()
         if len({*options}) == len(options):

@@ -35,14 +35,12 @@ variables counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     operator = subject.record.additions.env_of  # other operators reject it, replace it in place, or keep it
     if not operator or not any(container.spec.get("env") for container in subject.containers):
         return

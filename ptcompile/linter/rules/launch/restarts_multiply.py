@@ -39,9 +39,7 @@ Volcano 1.16, maxRetry; training-operator 1.9, backoffLimit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
@@ -49,13 +47,14 @@ from ptcompile.simulator.launchers.torchrun import is_int
 _MAX_ATTEMPTS = 100
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         role = roles[0]
         pods_per_failure = (
             count_nodes(roles) if role.rendezvous.backend == "c10d" else 1
         )  # when node 0 fails, all nodes fail
-        max_restarts, outer = role.rendezvous.max_restarts, _pod_retries(subject) // pods_per_failure
+        max_restarts = role.rendezvous.max_restarts
+        outer = _pod_retries(subject) // pods_per_failure
         inner = int(max_restarts) if is_int(max_restarts) else 0
         starts = (inner + 1) * (outer + 1)
         if _expects_node_loss(subject, role):

@@ -43,12 +43,10 @@ Source: PyTorch 2.13, torch/distributed/run.py: backend, endpoint, id and number
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         if obstacle.is_certain and not role.member.is_env_script:
             yield found_at(

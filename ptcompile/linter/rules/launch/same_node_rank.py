@@ -40,13 +40,11 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         path = role.path_of("node-rank") if role.source_of("node-rank") != "default" else role.command_path
         yield found_at(path, obstacle.sentence, _help(role, obstacle.better))

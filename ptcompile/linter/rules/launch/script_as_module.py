@@ -28,16 +28,14 @@ Source: Python 3.14, runpy; PyTorch 2.15, torch/distributed/run.py, config_from_
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS, module_of
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         module = _module(role)
         if module is None or not is_literal(module) or not (module.endswith(".py") or "/" in module):

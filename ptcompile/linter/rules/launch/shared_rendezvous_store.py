@@ -47,16 +47,14 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes, torch_version
 from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         if count_nodes(roles) > 1:
             first = next((role for role in roles if can_meet_again(role) and _shares_store(role, subject)), None)

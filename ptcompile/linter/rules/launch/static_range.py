@@ -45,13 +45,11 @@ nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         role = roles[0]
         low, high = role.rendezvous.nodes or (1, 1)

@@ -45,19 +45,17 @@ torchrun's documentation shows restarts with c10d.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         yield from _check_group(roles)
 
 
-def _check_group(roles: tuple[TrainingRole, ...]) -> Iterator[Finding]:
+def _check_group(roles: tuple[TrainingRole, ...]) -> Findings:
     for role in roles if count_nodes(roles) > 1 else ():
         restarts = role.rendezvous.max_restarts
         several = role.rendezvous.nodes is not None and role.rendezvous.nodes[1] > 1

@@ -46,19 +46,17 @@ Source: Kubernetes 1.36: the containers of a pod share its network namespace.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.world.templates import ManifestContainer
 
 _LISTEN_OPTION = Pattern(r"(?i)listen|port|addr|bind|serve")
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for roles in (*subject.rendezvous_groups, *subject.env_groups):
         for role in roles:
             port = role.rendezvous.endpoint.rpartition(":")[2]
@@ -66,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
                 yield from _check_sidecars(subject, role, port)
 
 
-def _check_sidecars(subject: Subject, role: TrainingRole, port: str) -> Iterator[Finding]:
+def _check_sidecars(subject: Subject, role: TrainingRole, port: str) -> Findings:
     for template in subject.templates:
         sidecars = [
             container

@@ -43,16 +43,15 @@ fewest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.workload import POD
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
-        total, needed = obstacle.pods, obstacle.nodes
+        total = obstacle.pods
+        needed = obstacle.nodes
         # a Pod, or a Job of one pod, may join pods of other files
         if subject.kind == POD or (subject.kind == ("batch/v1", "Job") and role.expanded.count < 2):
             continue

@@ -41,15 +41,14 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
-        total, most = obstacle.pods, obstacle.nodes
+        total = obstacle.pods
+        most = obstacle.nodes
         if role.source_of("nnodes") == "operator":
             continue
         is_one_role = len(subject.training_roles) == 1 and role.rendezvous.nodes == (most, most)

@@ -49,12 +49,10 @@ Source: Kubernetes 1.36, DNS for Services and pods; JobSet 0.12 and Volcano 1.16
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.linter.hosts import help_of, sentence_of
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 TYPE_CHECKING = False
@@ -67,7 +65,7 @@ _find_pod_hosts = Pattern(
 """Finds host names of pods in a text, such as `train-0.train.research.svc`, but not `/data/a-0.b` or `user@a-0.b`."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     written = {container.path: _named_hosts(container) for container in subject.containers}
     if not any(written.values()):
         return

@@ -32,11 +32,11 @@ Source: PyTorch 2.15, torch/distributed/run.py, get_args_parser, and `torchrun -
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.versions import Version
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, torch_version
 from ptcompile.simulator.launchers.torchrun import (
     FIRST_HYPHENS,
@@ -47,7 +47,7 @@ from ptcompile.simulator.launchers.torchrun import (
 )
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         options = dict.fromkeys(option_names(role.launch.arguments)) if role.is_torchrun else {}
         for option in [option for option in options if option not in OPTIONS]:
@@ -64,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield from _check_release(role, options, torch_version(role, subject.versions))
 
 
-def _check_release(role: TrainingRole, options: Iterable[str], torch: Version) -> Iterator[Finding]:
+def _check_release(role: TrainingRole, options: Iterable[str], torch: Version) -> Findings:
     """Yield a finding for each option of torchrun that the image's PyTorch lacks, and for the first one whose hyphens
     it does not know.
     """

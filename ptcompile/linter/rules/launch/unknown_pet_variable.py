@@ -31,23 +31,22 @@ which torchrun never read.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import COMMAND_LINE_ONLY, OPTIONS, WITHOUT_VARIABLE, option_variable
 
 _KNOWN_VARIABLES = frozenset(option_variable(option) for option in OPTIONS - WITHOUT_VARIABLE)
 _ON_COMMAND_LINE = {option_variable(option): option for option in COMMAND_LINE_ONLY}
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         variables = role.container.variables if role.is_torchrun else ()
         names = {entry.name for entry in variables}
         for entry in variables:
-            name, path = entry.name, entry.name_path
+            name = entry.name
+            path = entry.name_path
             if not name.startswith("PET_") or name in _KNOWN_VARIABLES:
                 continue
             if name in _ON_COMMAND_LINE:

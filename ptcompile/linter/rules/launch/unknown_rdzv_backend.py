@@ -30,24 +30,23 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/registry.py; training
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal
 
 _OPTION = "rdzv-backend"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         backend = role.options.get(_OPTION, "")
         if not role.is_torchrun or backend in BACKENDS or not is_literal(backend):
             continue
         suggestion = _suggest_backend(backend)
         if suggestion is not None:
-            path, edit = role.path_of(_OPTION), role.edit_to(_OPTION, suggestion)
+            path = role.path_of(_OPTION)
+            edit = role.edit_to(_OPTION, suggestion)
             yield found_at(
                 path,
                 f"torchrun does not start: it has no rendezvous backend {backend!r}",

@@ -30,10 +30,8 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous: c10d, static and etc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.spelling import closest_match
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import (
     BACKENDS,
     CONF_OPTIONS,
@@ -43,7 +41,7 @@ from ptcompile.simulator.launchers.torchrun import (
 )
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         conf = role.options.get("rdzv-conf", "")
         if not role.is_torchrun or not is_literal(conf) or role.rendezvous.backend not in BACKENDS:

@@ -44,10 +44,8 @@ pytorch's documentation of rendezvous names `timeout` with static and etcd.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import conf_of, is_int
 
@@ -55,7 +53,7 @@ _DEFAULT_READ_TIMEOUT_SECONDS = 60
 """torch's default for read_timeout."""
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = next((role for role in roles if _is_unread(role)), None)
         if first is None or count_nodes(roles) < 2:

@@ -44,15 +44,13 @@ Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.linter.hosts import help_of, sentence_of
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _OTHERWISE = "give the pods names that resolve, with a headless Service"
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         if obstacle.mistake is not None:
             yield found_at(

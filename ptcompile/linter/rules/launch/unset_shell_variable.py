@@ -41,10 +41,8 @@ MASTER_ADDR.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _OPERATOR_VARIABLES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
@@ -53,7 +51,7 @@ _ANY_REFERENCE = Pattern(r"\$\{?(?!SLURM|OMPI|V[CK]_)([A-Za-z_]\w*)\b(?!:?-)")
 _ENDPOINTS = frozenset({"rdzv-endpoint", "master-addr", "master-port"})
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         if (
             role.launch.in_shell
@@ -63,7 +61,7 @@ def _check(subject: Subject) -> Iterator[Finding]:
             yield from _check_role(role)
 
 
-def _check_role(role: TrainingRole) -> Iterator[Finding]:
+def _check_role(role: TrainingRole) -> Findings:
     for option, value in role.launch.options.items():
         reference = _ANY_REFERENCE if option in _ENDPOINTS else _VARIABLE_REFERENCE
         match = reference.search(value)

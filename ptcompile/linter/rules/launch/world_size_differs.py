@@ -44,12 +44,10 @@ Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         total = obstacle.pods
         if total > 1 and obstacle.is_certain and role.user_entry("WORLD_SIZE") is not None and not role.is_local:

@@ -43,13 +43,11 @@ plugin sets no PET_* variables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from ptcompile.linter.rule import Finding, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 
-def _check(subject: Subject) -> Iterator[Finding]:
+def _check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named(RULE.name):
         if obstacle.is_certain and role.is_torchrun:
             yield _finding(role, obstacle.pods, subject.record.launch_fields.alone_help)

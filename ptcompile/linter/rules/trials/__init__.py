@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-RULES: Final[dict[str, str]] = {
+RULES: dict[str, str] = {
     "refused_trial": "trialTemplate",
     "unknown_primary_container": "trialSpec primaryContainerName",
 }

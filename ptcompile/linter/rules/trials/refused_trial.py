@@ -50,12 +50,8 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_TEMPLATE: Final[Path] = ("spec", "trialTemplate")
-_PARAMETERS: Final[Path] = (*_TEMPLATE, "trialParameters")
+_TEMPLATE: Path = ("spec", "trialTemplate")
+_PARAMETERS: Path = (*_TEMPLATE, "trialParameters")
 _use = Pattern(r"\$\{trialParameters\.(.+?)\}")
 _is_of_trial = Pattern(r"\$\{trialSpec\.(?:Name|Namespace|Kind|APIVersion|(?:Annotations|Labels)\[.+\])\}").search
 

@@ -47,11 +47,7 @@ from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.world.workload import Workload
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
-
-_NAME: Final[Path] = ("spec", "trialTemplate", "primaryContainerName")
+_NAME: Path = ("spec", "trialTemplate", "primaryContainerName")
 
 
 def _check(subject: Subject) -> Findings:
