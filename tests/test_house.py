@@ -55,7 +55,7 @@ ROOM_TOKENS = {
     "requirements": 10_600,
     "server": 18_500,
     "shell": 22_050,
-    "simulator": 42_200,
+    "simulator": 42_250,
     "source": 26_500,
     "spec": 13_850,
     "world": 6_900,

@@ -396,15 +396,16 @@ _RANK_VARIABLES = ("VC_TASK_INDEX", "LWS_WORKER_INDEX", "JOB_COMPLETION_INDEX")
 
 def _rank_variable(member: MeetingMember) -> str:
     """Return the variable that has another number in each pod of a role, or an empty string."""
-    if _second_job(member.role):
+    if _second_job(member):
         return ""
     return next((name for name in _RANK_VARIABLES if name in member.pod.variables), "")
 
 
-def _second_job(role: ExpandedRole) -> int:
+def _second_job(member: MeetingMember) -> int:
     """Return the index of the first pod of a role's second Job, where completion indexes begin again; 0 without one."""
-    first = role.pod(0).job
-    if role.pod(role.count - 1).job == first:
+    role = member.role
+    first = member.pod.view.job
+    if member.pod.job.pod(role, role.count - 1).view.job == first:
         return 0
 
     from bisect import bisect
@@ -474,7 +475,7 @@ def _node_ranks(member: MeetingMember) -> Iterator[tuple[str, str]]:
     each with the pod's name.
     """
     count = member.role.count
-    for index in sorted({0, min(1, count - 1), _second_job(member.role), count - 1}):
+    for index in sorted({0, min(1, count - 1), _second_job(member), count - 1}):
         pod = member.pod.job.pod(member.role, index)
         is_torchrun = member.rendezvous.launcher == "torchrun"
         rank = static_node_rank(pod.launch) if is_torchrun else pod.rendezvous.node_rank
