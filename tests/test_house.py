@@ -47,7 +47,7 @@ ROOM_TOKENS = {
     "ir": 4_950,
     "kinds": 10_050,
     "kubernetes": 12_650,
-    "linter": 84_050,
+    "linter": 84_100,
     "mcp": 4_300,
     "operators": 165_250,
     "rehearsal": 21_450,
@@ -55,7 +55,7 @@ ROOM_TOKENS = {
     "requirements": 10_600,
     "server": 18_500,
     "shell": 22_050,
-    "simulator": 42_250,
+    "simulator": 42_200,
     "source": 26_500,
     "spec": 13_850,
     "world": 6_900,
@@ -63,7 +63,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 867_100
+MOST_TOKENS = 867_200
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

@@ -34,7 +34,7 @@ from ptcompile.simulator.pod import Pod, WorkloadPods
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kinds.pods import ExpandedRole
+    pass
 
 
 class Obstacle(NamedTuple):

@@ -35,6 +35,7 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.world.templates import ManifestContainer
 
 _CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
 _FOLDER = "/usr/local/nvidia/lib64"
@@ -44,27 +45,34 @@ def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         is_gke = any(key.startswith("cloud.google.com/gke-") for key in string_map(template.spec.get("nodeSelector")))
         for container in template.containers:
-            if not any(str(name).startswith("nvidia.com/") for name in container.limits):
-                continue
-            for entry in container.variables:
-                value = entry.value or ""
-                words = {word.strip() for word in value.lower().split(",")}
-                if not value or "$" in value:
-                    continue
-                if entry.name == _CAPABILITIES and words.isdisjoint({"compute", "all"}):
-                    missing = "compute"
-                    better = f"{value},compute"
-                elif entry.name == "LD_LIBRARY_PATH" and is_gke and _FOLDER not in value:
-                    missing = _FOLDER
-                    better = f"{value}:{_FOLDER}"
-                else:
-                    continue
-                yield found_at(
-                    entry.value_path,
-                    f"without {missing} the processes find no libcuda, and so no GPU",
-                    f"write {better}",
-                    Fix(f"add {missing}", (Edit("set", entry.value_path, better),), safe=False),
-                )
+            if any(str(name).startswith("nvidia.com/") for name in container.limits):
+                yield from _hidden_by(container, is_gke)
+
+
+def _hidden_by(container: ManifestContainer, is_gke: bool) -> Findings:
+    """Yield the variables of a container that hide the driver."""
+    for entry in container.variables:
+        value = entry.value or ""
+        missing = "" if not value or "$" in value else _missing_part(entry.name, value, is_gke)
+        if not missing:
+            continue
+
+        separator = "," if entry.name == _CAPABILITIES else ":"
+        better = f"{value}{separator}{missing}"
+        yield found_at(
+            entry.value_path,
+            f"without {missing} the processes find no libcuda, and so no GPU",
+            f"write {better}",
+            Fix(f"add {missing}", (Edit("set", entry.value_path, better),), safe=False),
+        )
+
+
+def _missing_part(name: str, value: str, is_gke: bool) -> str:
+    """Return what a variable's list lacks, or an empty string."""
+    if name == _CAPABILITIES:
+        words = {word.strip() for word in value.lower().split(",")}
+        return "compute" if words.isdisjoint({"compute", "all"}) else ""
+    return _FOLDER if name == "LD_LIBRARY_PATH" and is_gke and _FOLDER not in value else ""
 
 
 RULE = Rule("driver-hidden", _check, severity="warning", stage="run", authority="kubelet")
