@@ -32,10 +32,6 @@ from ptcompile.simulator.meeting import (
 )
 from ptcompile.simulator.pod import Pod, WorkloadPods
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 
 class Obstacle(NamedTuple):
     """Something that keeps training pods from joining one rendezvous."""

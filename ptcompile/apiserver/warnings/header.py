@@ -6,11 +6,6 @@ from functools import partial
 
 from ptcompile.diagnostics import Path, Problem, problem_at
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
-
 warning = partial(problem_at, severity="warning", stage="style")
 """Makes a warning of the header's text. `field` is the server's own notation of the path, or "" for no field."""
 
