@@ -90,7 +90,7 @@ def _container_ground(
     with closing(Containers(folder, engine, images_used)) as containers:
         try:
             options = ("run", "--rm", "--pull=never", "--network=none", f"--entrypoint={python}")
-            torch, *launchers = engine.run(*options, images_used[0], "-c", _VERSIONS_SCRIPT).split()
+            torch, *launchers = engine.run(*options, images_used[0], "-I", "-c", _VERSIONS_SCRIPT).split()
         except RehearsalError as error:
             raise RehearsalError(
                 f"{python} in the image {images_used[0]} has no torch ({error}): use --image to name another "
@@ -116,7 +116,7 @@ def torch_and_launchers(python: str) -> list[str]:
     """
     try:
         result = subprocess.run(  # noqa: S603 - the user's interpreter
-            [python, "-c", _VERSIONS_SCRIPT], capture_output=True, text=True, timeout=60, check=False
+            [python, "-I", "-c", _VERSIONS_SCRIPT], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RehearsalError(f"{python} does not run: {error}") from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from ptcompile.apiserver import validate
 from ptcompile.kinds.templates import cluster_host_name
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.index import is_headless
@@ -31,6 +32,8 @@ MODULES: Mapping[str, str] = {
     "deepspeed": "deepspeed.launcher.runner",
 }
 """Launchers that can be rehearsed, with their modules."""
+_FIELDS_MADE_PATHS = frozenset({"name", "hostname", "subdomain", "mountPath", "subPath"})
+"""Fields of a pod of which paths and host names are made."""
 _REPLACED_OPTIONS = frozenset({"nproc-per-node", "num-processes", "hostfile", "include", "config-file", "no-ssh"})
 """Options that the rehearsal replaces with its number of processes and its files."""
 
@@ -182,6 +185,9 @@ def cast(
         raise RehearsalError("the job has no training pods")
     if len(pods) > MAX_PODS:
         raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to rehearse: at most {MAX_PODS}")
+    if refusal := next((text for role in roles for text in _name_refusals(job, job.pod(role, 0))), None):
+        raise RehearsalError(refusal)
+
     folders = mounts or {}
     claims = list(dict.fromkeys(claim for pod in pods for claim in claims_of(pod)))
     if unknown := next((claim for claim in folders if claim not in claims), None):
@@ -196,6 +202,17 @@ def cast(
         *describe_surroundings(pods[0], actors[0].surroundings, folders),
     )
     return Cast(actors, tuple(dict.fromkeys(stand_ins)))
+
+
+def _name_refusals(job: SimulatedJob, pod: Pod) -> Iterator[str]:
+    """Yield what the API server has against the names and paths of a pod, of which a rehearsal makes files, mounts and
+    host names.
+    """
+    metadata = {"name": pod.name or "pod", "namespace": pod.view.namespace}
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod.view.spec}
+    for problem in validate(manifest, webhooks=False, versions=job.versions):
+        if problem.path and problem.path[-1] in _FIELDS_MADE_PATHS:
+            yield f"the API server refuses its pods: {problem.message}"
 
 
 def _actor(

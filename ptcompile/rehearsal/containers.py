@@ -162,8 +162,10 @@ class Containers:
             yield f"--workdir={config['directory']}"
         yield f"--volume={config['folder']}:{config['folder']}"
         yield from (f"--volume={path}:{target}:ro" for target, path in config["files"].items())
-        for path, source, is_read_only in config["mounts"]:
-            yield f"--volume={source}:{path}{':ro' if is_read_only else ''}"
+        for mount in config["mounts"]:
+            source = os.path.normpath(os.path.join(mount["top"], mount["below"]))
+            mode = ":ro" if mount["is_read_only"] else ""
+            yield f"--volume={source}:{mount['path']}{mode}"
         yield f"--shm-size={config['shm'] or _HOST_SHM_BYTES}"
         if self.limits_memory and config["memory"]:
             yield from (f"--memory={config['memory']}", f"--memory-swap={config['memory']}")

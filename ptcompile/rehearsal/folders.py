@@ -12,7 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from ptcompile.rehearsal.settings import RehearsalError
+
 PREFIX = "ptcompile-rehearsal-"
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+"""Flags with which a folder is opened that must not be a link."""
 _LOCK = "lock"
 """File in the folder that the running rehearsal keeps locked; the kernel unlocks it when the process ends."""
 
@@ -137,6 +141,34 @@ def _walk(folder: str) -> Iterator[str]:
 
 def _is_inside(path: str, folder: str) -> bool:
     return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
+
+
+def make_beneath(top: str, path: str) -> str:
+    """Make the folders of a path beneath another folder, and return the path without the links that it had.
+
+    A link may lead to another place beneath `top`, as the kubelet allows in a `subPath`.
+
+    Raises:
+        RehearsalError: a link leads out of `top`, or a part of the path is no folder.
+    """
+    real = os.path.realpath(os.path.join(top, path))
+    if real != top and not real.startswith(os.path.join(top, "")):
+        raise RehearsalError(f"subPath {path} leads out of {top}: the kubelet refuses to mount it")
+
+    below = os.path.relpath(real, top)
+    folder = os.open(top, _FOLDER)
+    try:
+        for part in below.split("/"):
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(part, dir_fd=folder)
+            inner = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+    except OSError as error:
+        raise RehearsalError(f"subPath {path} of {top} cannot be mounted: {error}") from error
+    finally:
+        os.close(folder)
+    return below
 
 
 def copy_files(files: FilesBeside, target: str) -> None:

@@ -7,6 +7,7 @@ except the pod's folder, /dev/shm and /run; the process drops all capabilities, 
 import ctypes
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -74,7 +75,25 @@ def _configure_network(address: str, service_address: "str | None") -> None:
     _run("ip", "link", "set", "eth0", "up")
 
 
-def _mount_volumes(root: str, mounts: "list[tuple[str, str, bool]]") -> "list[str]":
+def _open_beneath(top: str, below: str) -> int:
+    """Open a folder beneath another. No part of the path may be a link: a pod could have put one there meanwhile."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    folder = os.open(top, flags)
+    for part in below.split("/"):
+        inner = os.open(part, flags, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    return folder
+
+
+def _bind_open_folder(folder: int, path: str) -> None:
+    """Mount an open folder; its name is not looked up again."""
+    command = ["mount", "--no-mtab", "--no-canonicalize", "--bind", f"/proc/self/fd/{folder}", path]
+    subprocess.run(command, check=True, capture_output=True, text=True, pass_fds=(folder,))  # noqa: S603
+    os.close(folder)
+
+
+def _mount_volumes(root: str, mounts: "list[dict[str, Any]]") -> "list[str]":
     """Make a root in which every volume has its mount point, and change to it. Return the writable mount points.
 
     The root is a tmpfs whose folders are those of this machine, where nothing is created.
@@ -83,15 +102,18 @@ def _mount_volumes(root: str, mounts: "list[tuple[str, str, bool]]") -> "list[st
     # the folder with the new root comes first: its copy must not contain copies of the others
     names = sorted(os.listdir("/"), key=lambda name: not root.startswith(f"/{name}/"))
     _bind_entries("/", root, names)
-    paths = [os.path.realpath(path) for path, _, _ in mounts]
-    for path, (_, source, is_read_only) in sorted(zip(paths, mounts, strict=True)):
+    writable = []
+    for mount in sorted(mounts, key=lambda mount: os.path.realpath(mount["path"])):
+        path = os.path.realpath(mount["path"])
         _make_folder(root, path)
-        _mount("--bind", source, root + path)
-        if is_read_only:
+        _bind_open_folder(_open_beneath(mount["top"], mount["below"]), root + path)
+        if mount["is_read_only"]:
             _mount("-o", "remount,bind,ro", root + path)
+        else:
+            writable.append(path)
     os.chroot(root)
     os.chdir("/")
-    return [path for path, (_, _, is_read_only) in zip(paths, mounts, strict=True) if not is_read_only]
+    return writable
 
 
 def _bind_entries(source: str, target: str, names: "list[str]") -> None:
@@ -136,14 +158,25 @@ def _make_read_only(folder: str, shm: "int | None", writable: "list[str]") -> No
     for path, size in sizes.items():
         if os.path.isdir(path):
             _mount("-t", "tmpfs", "-o", "mode=1777" + (f",size={size}" if size else ""), "tmpfs", path)
-    with open("/proc/self/mountinfo", encoding="utf-8") as file:
-        mounts = [line.split(" ")[4:6] for line in file]
-    for mount_point, options in mounts:
-        path = mount_point.encode().decode("unicode_escape")
-        if path in (folder, "/run", *writable) or path.startswith(_KERNEL_MOUNTS) or not os.path.exists(path):
+    with open("/proc/self/mountinfo", "rb") as file:
+        mounts = [read_mount(line) for line in file]
+    for path, options in mounts:
+        if path in (folder, "/run", *writable) or is_of_kernel(path) or not os.path.exists(path):
             continue
         flags = [flag for flag in options.split(",") if flag in _KEPT_FLAGS]
         _mount("-o", ",".join(["remount", "bind", "ro", *flags]), path)
+
+
+def read_mount(line: bytes) -> "tuple[str, str]":
+    """Return the mount point and the options of a line of mountinfo, where white space and backslashes are octal."""
+    fields = line.split(b" ")
+    path = re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8)]), fields[4])
+    return os.fsdecode(path), os.fsdecode(fields[5])
+
+
+def is_of_kernel(path: str) -> bool:
+    """Return whether a mount is one of the kernel's, or below one."""
+    return any(_is_below(path, mount) for mount in _KERNEL_MOUNTS)
 
 
 def _drop_capabilities() -> None:

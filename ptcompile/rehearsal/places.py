@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ptcompile.rehearsal.cast import HOSTFILE, MODULES, SCRIPT, Actor, scale_conf, with_fields
-from ptcompile.rehearsal.folders import copy_files, find_files
+from ptcompile.rehearsal.folders import copy_files, find_files, make_beneath
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _STAND_IN_SCRIPT = os.path.join(_HERE, "stand_in.py")
@@ -100,15 +100,20 @@ class Places:
         """Return the folder of a pod's volumes, and of the mount point of its root."""
         return os.path.join(self._root, f"volumes{pod}")
 
-    def _mounts(self, actor: Actor) -> list[tuple[str, str, bool]]:
-        """Return the path, the folder of this machine and whether it is read-only, of each volume of a pod."""
+    def _mounts(self, actor: Actor) -> list[dict[str, Any]]:
+        """Return what is mounted where in a pod: the folder of this machine, as a top and a path below it."""
         mounts = []
         for volume in actor.surroundings.volumes:
             own = os.path.join(self._volumes(actor.number), "empty", volume.name)
-            top = own if volume.claim is None else os.path.abspath(self._settings.mounts[volume.claim])
-            source = os.path.normpath(os.path.join(top, volume.sub_path))
-            os.makedirs(source, exist_ok=True)
-            mounts.append((volume.path, source, volume.is_read_only))
+            if volume.claim is None:
+                os.makedirs(own, exist_ok=True)
+            top = os.path.realpath(own if volume.claim is None else self._settings.mounts[volume.claim])
+            mounts.append({
+                "path": volume.path,
+                "top": top,
+                "below": make_beneath(top, volume.sub_path),
+                "is_read_only": volume.is_read_only,
+            })  # fmt: skip
         return mounts
 
     def _script_folder(self, pod: int) -> str:

@@ -19,7 +19,7 @@ FAKE = '''\
 #!{python}
 """A python that answers: it has a torch of version 2.13.0, and torchrun is what follows."""
 import json, os, re, socket, sys, time
-if sys.argv[1] == "-c":
+if "-c" in sys.argv[1:3]:
     print("2.13.0+fake")
     sys.exit(0)
 here = os.environ.get("HOME", os.getcwd())

@@ -121,7 +121,10 @@ def test_a_late_pod_sleeps_in_its_container(docker: Path, tmp_path: Path) -> Non
 
 def test_volumes_and_limits_are_the_engine_s(docker: Path, tmp_path: Path) -> None:
     stage = opened(tmp_path)
-    mounts = [("/ckpt", "/home/me/ckpt", False), ("/data", "/home/me/data", True)]
+    mounts = [
+        {"path": "/ckpt", "top": "/home/me/ckpt", "below": ".", "is_read_only": False},
+        {"path": "/data", "top": "/home/me", "below": "data", "is_read_only": True},
+    ]
     stage.start(0, config(tmp_path, "python", mounts=mounts, shm=96 << 20, memory=3 << 30))
     ended(stage, 0)
     assert (stage.limits_memory, stage.ran_out_of_memory(0), stage.training_pods()) == (True, False, None)

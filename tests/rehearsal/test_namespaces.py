@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ptcompile.rehearsal import RehearsalError, RehearsalSettings, fault, rehearse
+from ptcompile.rehearsal.inside import is_of_kernel, read_mount
 from ptcompile.rehearsal.namespaces import Namespaces
 from tests.rehearsal.jobs import RANGE, job
 from tests.rehearsal.playing import fake_python
@@ -86,6 +87,34 @@ def test_only_its_folder_is_writable(stage: Namespaces, tmp_path: Path) -> None:
     assert not Path("/dev/shm/mine").exists()  # noqa: S108
 
 
+def mounted(path: str, top: Path, below: str = ".", *, is_read_only: bool = False) -> dict[str, Any]:
+    return {"path": path, "top": str(top), "below": below, "is_read_only": is_read_only}
+
+
+def test_a_link_in_a_volume_is_never_followed(stage: Namespaces, tmp_path: Path) -> None:
+    """As when a pod puts one into a shared volume after the path was looked at."""
+    for name in ("shared", "elsewhere", "root"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "shared" / "runs").symlink_to(tmp_path / "elsewhere")
+    mounts = [mounted("/ptcompile-test-volume", tmp_path / "shared", "runs")]
+    stage.start(0, config(tmp_path, "print('ran')", mounts=mounts, root=str(tmp_path / "root")))
+    assert wait(stage, 0) == {0: 97}
+    assert "Not a directory: 'runs'" in said(tmp_path)
+
+
+def test_mount_points_are_read_as_the_kernel_writes_them() -> None:
+    line = "36 35 98:0 / /mnt/a\\040b\\134é rw,noatime master:1 - ext4 /dev/root rw\n".encode()
+    assert read_mount(line) == ("/mnt/a b\\é", "rw,noatime")
+
+
+@pytest.mark.parametrize(("path", "is_of_kernel_"), [
+    ("/dev", True), ("/proc", True), ("/sys/fs/cgroup", True), ("/dev/mqueue", True),
+    ("/develop", False), ("/sysroot", False), ("/procdata", False), ("/", False),
+])  # fmt: skip
+def test_only_the_kernel_s_own_mounts_stay_as_they_are(path: str, is_of_kernel_: bool) -> None:
+    assert is_of_kernel(path) == is_of_kernel_
+
+
 def test_volumes_are_mounted_where_the_machine_has_no_folder(stage: Namespaces, tmp_path: Path) -> None:
     """No folder is created on this machine, and everything else is still there, read-only."""
     shared, own, fixed = (tmp_path / name for name in ("shared", "own", "fixed"))
@@ -93,7 +122,11 @@ def test_volumes_are_mounted_where_the_machine_has_no_folder(stage: Namespaces, 
         folder.mkdir()
     (fixed / "data").write_text("data")
     base, below = "/ptcompile-test-volume", "/usr/ptcompile-test-volume"
-    mounts = [(f"{base}/a/b", str(shared), False), (below, str(own), False), (f"{base}/fixed", str(fixed), True)]
+    mounts = [
+        mounted(f"{base}/a/b", shared),
+        mounted(below, own),
+        mounted(f"{base}/fixed", tmp_path, "fixed", is_read_only=True),
+    ]
     script = (
         "import os\n"
         f"open('{base}/a/b/x', 'w').write('x'); open('{below}/y', 'w')\n"

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import ptcompile
 from ptcompile.rehearsal import RehearsalError, RehearsalSettings, fault, rehearse, text, to_dict
 from ptcompile.rehearsal.cast import cast
 from ptcompile.rehearsal.cgroups import MemoryLimits
@@ -77,7 +78,8 @@ class Writing(Crashing):
         self.files: dict[int, list[list[str]]] = {}
 
     def start(self, pod: int, config: dict[str, Any]) -> None:
-        places = [config["env"]["HOME"], config["env"]["TMPDIR"], *(source for _, source, _ in config["mounts"])]
+        volumes = [str(Path(mount["top"], mount["below"])) for mount in config["mounts"]]
+        places = [config["env"]["HOME"], config["env"]["TMPDIR"], *volumes]
         self.files.setdefault(pod, []).append([str(Path(place, "mark").exists()) for place in places])
         for place in places:
             Path(place, "mark").touch()
@@ -103,6 +105,27 @@ def test_a_recreated_pod_has_nothing_of_its_earlier_life_except_claims(tmp_path:
     assert to_dict(rehearsal)["mounts"] == {"shared": str(tmp_path / "shared")}
     assert "replaces the claim shared" in text(rehearsal)
     assert [len(pod.rounds) > 1 for pod in rehearsal.seen] == [True] * 3, "rounds of earlier lives are kept"
+
+
+def test_a_sub_path_that_leads_out_of_its_volume_ends_the_rehearsal(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "shared" / "runs").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RehearsalError, match=r"subPath runs/1 leads out of .*/shared: the kubelet refuses"):
+        play(tmp_path, Scripted(), CLAIM, mounts={"shared": str(tmp_path / "shared")})
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["/srv/demo", "../../..", "a/b", "..", "with space", ""])
+def test_a_volume_whose_name_the_server_refuses_ends_the_rehearsal(name: str) -> None:
+    volume = {"name": name, "emptyDir": {}}
+    mount = {"name": name, "mountPath": "/scratch"}
+    container = {"name": "train", "image": "a/b:1", "command": ["torchrun", "a.py"], "volumeMounts": [mount]}
+    spec = {"restartPolicy": "Never", "containers": [container], "volumes": [volume]}
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train"}, "spec": spec}
+    world = ptcompile.simulate(manifest)
+    with pytest.raises(RehearsalError, match=r"the API server refuses its pods: spec\."):
+        cast(world.jobs[0], max_processes=1)
 
 
 def test_a_container_that_starts_again_keeps_the_volumes_of_its_pod(tmp_path: Path) -> None:
