@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -42,10 +43,10 @@ def repository(tmp_path: Path) -> Path:
     for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "first"]):
         git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *words]
         subprocess.run(git, cwd=work, check=True, timeout=60)
-    command = tmp_path / "temp" / "ptcompile" / "bin" / "ptcompile"
-    command.parent.mkdir(parents=True)
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m ptcompile "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
+    python = tmp_path / "temp" / "ptcompile" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
     return work
 
 
@@ -58,7 +59,8 @@ def step(repository: Path, name: str, env: Mapping[str, str]) -> tuple[Ran, dict
         "RUNNER_TEMP": str(folder / "temp"),
         "GITHUB_OUTPUT": str(folder / "output"),
         "GITHUB_STEP_SUMMARY": str(folder / "summary"),
-        "PYTHONPATH": str(ROOT),
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "PYTHONPATH": ".",  # as many projects of PyTorch users set it
     }
     script = ROOT / "integrations" / "github" / name
     done = subprocess.run(
@@ -142,6 +144,50 @@ def test_an_unknown_base_fails_the_step(repository: Path, base: str) -> None:
     ran, outputs, _ = diff(repository, base)
     assert (ran.status != 0, outputs) == (True, {})
     assert not (repository / "hacked").exists()
+
+
+HOSTILE_FILES = (
+    "venv.py", "pip/__init__.py", "pip/__main__.py", "csv.py", "json.py", "ptcompile.py", "sitecustomize.py",
+    "usercustomize.py", "hacked.pth", "hatchling/__init__.py", "hatchling/build.py",
+)  # fmt: skip
+"""Files that Python would run if it looked for modules in the checkout."""
+
+
+def take_over(folder: Path) -> Path:
+    """Fill a checkout with files that leave a mark when they are run; return the mark."""
+    mark = folder.parent / "hacked"
+    for name in HOSTILE_FILES:
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"import pathlib; pathlib.Path({str(mark)!r}).touch()\n", encoding="utf-8")
+    for name in ("python", "python3"):
+        (folder / name).write_text(f"#!/bin/sh\ntouch {mark}\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+    build = "[build-system]\nrequires = []\nbuild-backend = 'hatchling.build'\nbackend-path = ['.']\n"
+    (folder / "pyproject.toml").write_text(build, encoding="utf-8")
+    return mark
+
+
+def test_nothing_of_the_checkout_is_run(repository: Path) -> None:
+    mark = take_over(repository)
+    ran, _, _ = lint(repository)
+    assert ran.status == 0, ran.err
+    change(repository, 4)
+    ran, outputs, _ = diff(repository)
+    assert "diff" in outputs, ran.err
+    assert not mark.exists()
+
+
+def test_the_installation_runs_nothing_of_the_checkout(repository: Path, tmp_path: Path) -> None:
+    """Without an index, it ends where pip looks for the first of the locked packages."""
+    mark = take_over(repository)
+    (tmp_path / "empty").mkdir()
+    shutil.rmtree(tmp_path / "temp" / "ptcompile")
+    offline = {"PYTHON": sys.executable, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path / "empty")}
+    ran, _, _ = step(repository, "install", offline)
+    assert ran.status != 0
+    assert "annotated-types==" in ran.err
+    assert not mark.exists()
 
 
 def test_no_input_is_pasted_into_a_script() -> None:

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from tests.cli.running import ROOT, Ran
+from tests.test_action import take_over
 
 TEMPLATE = ROOT / "integrations" / "gitlab" / "templates" / "lint.yml"
 POD = """\
@@ -26,10 +27,13 @@ spec:
   containers:
     - {name: pytorch, image: ghcr.io/acme/train:1.0, imge: x}
 """
-PIP = """\
+PYTHON = """\
 #!/bin/sh
-[ "$1 $2" != "-m venv" ] || exit 0
-printf '%s\\n' "$@" > installed
+case "$1 $2 $3" in
+  "-I -m venv") mkdir "$4/bin" && cp "$0" "$4/bin/python" && exit ;;
+  "-I -m pip") printf '%s\\n' "$@" > installed && exit ;;
+esac
+exec {python} "$@"
 """
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the script is for a POSIX shell")
@@ -61,16 +65,12 @@ def run(folder: Path, shell: str, **inputs: str) -> Ran:
     if path is None:
         pytest.skip(f"{shell} is not installed")
     filled = job(package="ptcompile", **inputs)
-    for name, text in {
-        "bin/python3": PIP,
-        ".ptcompile/bin/python": PIP,
-        ".ptcompile/bin/ptcompile": f'#!/bin/sh\nexec {sys.executable} -m ptcompile "$@"\n',
-    }.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-        (folder / name).chmod(0o755)
+    python = folder / "bin" / "python3"
+    python.parent.mkdir(exist_ok=True)
+    python.write_text(PYTHON.format(python=sys.executable), encoding="utf-8")
+    python.chmod(0o755)
     variables = {name: str(row["value"]) for name, row in filled["variables"].items()}
-    env = {**os.environ, **variables, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    env = {**os.environ, **variables, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "PYTHONPATH": "."}
     script = "set -e\n" + "\n".join(filled["script"])
     done = subprocess.run(
         [path, "-c", script], capture_output=True, text=True, cwd=folder, env=env, timeout=120, check=False
@@ -102,6 +102,16 @@ def test_options_are_one_per_line_and_paths_are_never_options(repository: Path) 
     ran = run(repository, "sh", paths="--version\n$(touch hacked); touch hacked `touch hacked`\n")
     assert ran.status == 2
     assert not (repository / "hacked").exists()
+
+
+def test_nothing_of_the_checkout_is_run(repository: Path) -> None:
+    mark = take_over(repository)
+    environment = repository / ".ptcompile" / "lib" / "python3.12" / "site-packages"
+    environment.mkdir(parents=True)
+    (environment / "hacked.pth").write_text(f"import pathlib; pathlib.Path({str(mark)!r}).touch()\n", encoding="utf-8")
+    ran = run(repository, "sh", paths="my manifests/")
+    assert (ran.status, ran.out.count("error[")) == (1, 1), ran.err
+    assert not mark.exists()
 
 
 def test_untrusted_is_the_default(repository: Path) -> None:
