@@ -105,7 +105,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (fix, many.misspelt, 20), (fix, many.set_twice, 20), (ignore, many.bad_keys, 40),
     (fix, many.one_key_often, 20), (imported, many.job_with_one_variable_often, 20),
     (imported, many.job_with_rendezvous_settings, 50), (imported, many.jobs_with_queues, 8),
-    (imported, many.jobs_with_services, 6),
+    (imported, many.jobs_with_services, 6), (imported, many.tasks, 8), (imported, many.jobs, 4),
     (diff, many.manifests, 4), (diff, many.manifest_env, 40),
 ]  # fmt: skip
 """Function, source and size of the source; in each of them the result grows with the source."""

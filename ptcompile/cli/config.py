@@ -42,6 +42,10 @@ _MAX_DOTS = 100
 """Limit of dots per key: tomllib's memory use is quadratic in them."""
 
 
+_MAX_ENTRIES = 500
+"""Limit of entries of a list or table: each pattern is compared with each file."""
+
+
 class Config(NamedTuple):
     """The settings of a configuration file. Its patterns and paths are relative to `folder`."""
 
@@ -249,6 +253,9 @@ def _parse_config(table: Json, path: str) -> Config:
             near = closest_match(key, _PARSERS)
             help = f"did you mean {near}?" if near else f"the keys are {', '.join(_PARSERS)}"
             mistakes.append(f"{key}: unknown key; {help}")
+            continue
+        if isinstance(value, (list, Mapping)) and len(value) > _MAX_ENTRIES:
+            mistakes.append(f"{key}: has {len(value)} entries; at most {_MAX_ENTRIES} are read")
             continue
         try:
             values[key.replace("-", "_")] = (

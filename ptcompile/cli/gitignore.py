@@ -249,7 +249,15 @@ def _read_bracket(text: bytes, pos: int) -> tuple[bytes, int] | None:
     allowed = (set(range(256)) - members if negated else members) - {0, _SLASH}
     if not allowed:
         return None
-    return b"[" + b"".join(b"\\x%02x" % byte for byte in sorted(allowed)) + b"]", pos + 1
+    return b"[" + b"".join(_ranges(allowed)) + b"]", pos + 1
+
+
+def _ranges(members: set[int]) -> Iterator[bytes]:
+    """Yield the members of a bracket as ranges: the class for `[!a]` would be 40 times as long without them."""
+    starts = sorted(byte for byte in members if byte - 1 not in members)
+    ends = sorted(byte for byte in members if byte + 1 not in members)
+    for start, end in zip(starts, ends, strict=True):
+        yield b"\\x%02x-\\x%02x" % (start, end)
 
 
 def _read_member(text: bytes, pos: int, before: int, members: set[int]) -> tuple[int, int] | None:

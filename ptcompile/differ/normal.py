@@ -131,17 +131,20 @@ def unfold(value: Any, path: KeyPath) -> Any:
 
 
 class NormalFields(Mapping[str, "Any"]):
-    """The fields of an object in normal form, each computed when it is read."""
+    """The fields of an object in normal form, each computed when it is first read."""
 
     def __init__(self, value: Json, path: KeyPath = ()) -> None:
         self._fields: JsonDict = unfold(value, path)
         self._path = path
+        self._read: JsonDict = {}
 
     def __getitem__(self, key: str) -> Any:
-        path = (*self._path, "[]" if isinstance(self._fields, Keyed) else key)
-        value = self._fields[key]
-        is_nested = isinstance(unfold(value, path), dict)
-        return NormalFields(value, path) if is_nested else normalize_value(value, path)
+        if key not in self._read:
+            path = (*self._path, "[]" if isinstance(self._fields, Keyed) else key)
+            value = self._fields[key]
+            is_nested = isinstance(unfold(value, path), dict)
+            self._read[key] = NormalFields(value, path) if is_nested else normalize_value(value, path)
+        return self._read[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._fields)

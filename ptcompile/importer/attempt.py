@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.compiler.pipeline import compile_document
-from ptcompile.diagnostics import Problem, Problems
+from ptcompile.diagnostics import Problem, Problems, problem_at
 from ptcompile.differ import DiffSide, ObjectDifference, compare
 from ptcompile.differ.world import is_for_torchrun
 from ptcompile.importer.candidate import Candidate, compile_candidate
@@ -156,9 +157,10 @@ def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, 
     problems: list[Problem] = []
     original, manifest = manifest, without_ignored(manifest)
     for reading in kind_named(kind_of(manifest)).read(manifest, tuple(related)):
-        problems += reading.problems
+        obstacles = [*reading.problems, *_too_many_roles(reading)]
+        problems += [problem for problem in obstacles if problem not in problems]
         read = name_containers(reading)
-        for spec, lifts in () if read.problems else _candidate_specs(manifest, read, related, cluster, exact=exact):
+        for spec, lifts in () if obstacles else _candidate_specs(manifest, read, related, cluster, exact=exact):
             refined = _refine_spec(spec, manifest, read, related, cluster, lifts=lifts)
             patches = _rank_patches(refined.spec)
             if best is not None and patches > 0 and patches >= _rank_attempt(best):
@@ -188,6 +190,12 @@ def import_object(manifest: Json, related: Objects, cluster: ClusterProfile, *, 
     if best is None:
         return ImportOutcome(None, tuple(problems))
     return ImportOutcome(_shrink_attempt(best, original, related, cluster))
+
+
+def _too_many_roles(reading: Read) -> Problems:
+    if len(reading.pods) > (max_roles := limits().roles):
+        text = f"it has {len(reading.pods)} kinds of pods, and a spec has at most {max_roles} roles"
+        yield problem_at("not-importable", ("spec",), text, "keep the manifest as it is", "error", "style", "ptcompile")
 
 
 def _shrink_attempt(attempt: Attempt, manifest: Json, related: Objects, cluster: ClusterProfile) -> Attempt:

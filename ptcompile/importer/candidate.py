@@ -16,7 +16,7 @@ from ptcompile.compiler.frontend.lowering import lower, lower_run_policy
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.diagnostics import has_error
-from ptcompile.ir.job import Context, Job, Target, backend
+from ptcompile.ir.job import Context, Job, Target, backend, keep_template, map_templates
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.targets import default_target, target_named
 from ptcompile.spec.reader import SPEC_FILE, Block, read
@@ -68,6 +68,15 @@ def compile_candidate(spec: SpecData, cluster: ClusterProfile, like: Candidate |
     if like is not None and run is not None and run.target == target and run.before == job:
         return like._replace(spec=spec, run=run._replace(parts=parts))
     return _build(spec, parts, job, target, [] if run is None else [run])
+
+
+def without_auxiliary_env(candidate: Candidate) -> Candidate:
+    """Return the candidate with no variables in its auxiliary pods, each of which has those of all roles' hosts."""
+    run = candidate.run
+    if run is None or not run.after.auxiliary_roles:
+        return candidate
+    after = map_templates(run.after, keep_template, lambda template: template.with_env(()))
+    return candidate._replace(run=run._replace(after=after))
 
 
 def compile_manifests(spec: SpecData, cluster: ClusterProfile) -> Manifests:

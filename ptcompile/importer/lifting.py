@@ -15,7 +15,13 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import islice, product
 
 from ptcompile.diagnostics import Path
-from ptcompile.importer.candidate import Candidate, compile_candidate, compile_manifests, compile_with_policies
+from ptcompile.importer.candidate import (
+    Candidate,
+    compile_candidate,
+    compile_manifests,
+    compile_with_policies,
+    without_auxiliary_env,
+)
 from ptcompile.importer.draft import blocks
 from ptcompile.importer.residue import all_gaps, gaps
 from ptcompile.kinds.reading import Read
@@ -72,11 +78,12 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
         return candidate  # the runtime sets the run policy
     best = candidate
     fewest = sys.maxsize
+    compared_candidate = without_auxiliary_env(candidate)
     theirs = _without_pods(manifest, read, 0)
     bare = read._replace(objects=tuple(_without_pods(obj, read, index) for index, obj in enumerate(read.objects, 1)))
     policies = ({**spec["spec"].get("runPolicy", {}), **fields} for fields in _run_policies(spec, manifest, read))
     compared: list[list[Json]] = []
-    for with_policy in compile_with_policies(candidate, policies, cluster):
+    for with_policy in compile_with_policies(compared_candidate, policies, cluster):
         *others, job = with_policy.manifests or ()
         ours = [*(_without_pods(obj, read, 1) for obj in others), _without_pods(job, read, 0)]
         if ours in compared:  # many policies mean the same to a target
@@ -89,7 +96,8 @@ def lift_run_policy(candidate: Candidate, manifest: Json, read: Read, cluster: C
             fewest = gap_count
         if gap_count == 0:
             break
-    return best
+    is_whole = best is candidate or compared_candidate is candidate
+    return best if is_whole else compile_candidate(best.spec, cluster, candidate)
 
 
 def _run_policies(spec: SpecData, manifest: Json, read: Read) -> Iterator[JsonDict]:

@@ -7,7 +7,6 @@ applies. Elsewhere it goes to `manifest`, a patch for this target only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.defaulting.meaning import is_default
@@ -306,43 +305,50 @@ _NESTED = ("names", "runPolicy", "elastic")
 def shrink_spec(candidate: Candidate, cluster: ClusterProfile) -> Candidate:
     """Return the smallest spec that compiles to the same objects, by leaving fields out."""
     expected = candidate.manifests
+    if expected is None:
+        return candidate
+
     rejected = None
     has_references = "$(" in str(expected)  # a variable may refer to an earlier one
-    paths = list(_removable_paths(candidate.spec)) if expected is not None else []
-    needed = _needed_variables(candidate, [path for path in paths if path[:2] == ("spec", "env")], cluster)
-    for path in paths:
-        if path in needed:
-            continue
-        spec = _without(candidate.spec, path)
-        if spec == rejected:  # without the only field of a block, as before without the block
-            continue
-        smaller = compile_candidate(spec, cluster, candidate)
-        if _are_equivalent(smaller.manifests, expected, is_exact=has_references):
-            candidate = smaller
-        else:
-            rejected = spec
+    for group in _removable_paths(candidate.spec):
+        for paths in _trials(candidate, group, cluster) if len(group) > 1 else (group,):
+            spec = _without_all(candidate.spec, paths)
+            if spec in (candidate.spec, rejected):  # without the only field of a block, as before without the block
+                continue
+            smaller = compile_candidate(spec, cluster, candidate)
+            if _are_equivalent(smaller.manifests, expected, is_exact=has_references):
+                candidate = smaller
+            else:
+                rejected = spec
     return candidate
 
 
-def _needed_variables(candidate: Candidate, paths: Sequence[KeyPath], cluster: ClusterProfile) -> set[KeyPath]:
-    """Return the variables of the job's own block without which the objects differ.
+def _trials(candidate: Candidate, group: Sequence[KeyPath], cluster: ClusterProfile) -> Iterator[Sequence[KeyPath]]:
+    """Yield what to leave out of a group of fields of which none changes what compile writes for another: all that the
+    objects do not need, then each of these, which has no effect if all of them could go.
 
-    All are left out at once, which shows each of them: what compile writes for a variable depends on no other one.
+    All are left out at once to see which the objects need: one by one, a job of n roles would be compiled n times.
     """
-    spec = candidate.spec
+    bare = compile_candidate(_without_all(candidate.spec, group), cluster).manifests
+    needless = group
+    if bare is not None and candidate.manifests is not None and len(bare) == len(candidate.manifests):
+        pairs = zip(bare, candidate.manifests, strict=True)
+        differing = [set(gap.path) for ours, theirs in pairs for gap in gaps(ours, theirs)]
+        needless = [path for path in group if not any(map(_marks_of(path).issubset, differing))]
+        yield needless
+    yield from ((path,) for path in needless)
+
+
+def _marks_of(path: KeyPath) -> set[str]:
+    """Return the parts that the path of a gap has if a role's field or a variable is the cause."""
+    marks = {f"[{path[2]}]"} if path[1] == "roles" else set()
+    return marks | {"env", f"[{path[-1]}]"} if path[-2] == "env" else marks
+
+
+def _without_all(spec: SpecData, paths: Sequence[KeyPath]) -> SpecData:
     for path in paths:
         spec = _without(spec, path)
-    compiled = compile_candidate(spec, cluster).manifests if len(paths) > 1 else None
-    if compiled is None or candidate.manifests is None or len(compiled) != len(candidate.manifests):
-        return set()
-    differing = {
-        name
-        for ours, theirs in zip(compiled, candidate.manifests, strict=True)
-        for gap in gaps(ours, theirs)
-        for field, name in pairwise(gap.path)
-        if field == "env"
-    }
-    return {path for path in paths if f"[{path[-1]}]" in differing}
+    return spec
 
 
 def sort_fields(spec: SpecData) -> SpecData:
@@ -360,22 +366,27 @@ def _are_equivalent(compiled: Manifests, expected: Manifests, *, is_exact: bool)
     return not is_exact and not any(any(gaps(ours, theirs)) for ours, theirs in zip(compiled, expected, strict=True))
 
 
-def _removable_paths(spec: SpecData) -> Iterator[KeyPath]:
+def _removable_paths(spec: SpecData) -> Iterator[Sequence[KeyPath]]:
+    """Yield the fields that may go: those of a group one need not try one by one."""
     job = spec["spec"]
-    for path, block in blocks(job):
-        yield from ((*path, "env", name) for name in block.get("env") or {} if may_be_compiled(name, job))
+    roles = job.get("roles", {})
+    variables = [(path, name) for path, block in blocks(job) for name in block.get("env") or {}]
+    removable = [(*path, "env", name) for path, name in variables if may_be_compiled(name, job)]
+    yield [path for path in removable if path[1] == "env"]
+    yield [path for path in removable if path[1] == "roles"]
+    yield from ([path] for path in removable if path[1] not in ("env", "roles"))
     for field in _REMOVABLE:
         if _is_removable(field, job):
-            yield ("spec", field)
+            yield [("spec", field)]
     for field in _NESTED:
         for inner, value in (job.get(field) or {}).items():
-            yield ("spec", field, inner)
+            yield [("spec", field, inner)]
             if isinstance(value, dict):
-                yield from (("spec", field, inner, key) for key in value if key in WAITS)
+                yield from ([("spec", field, inner, key)] for key in value if key in WAITS)
     for role in ("master", "worker"):
-        yield from (("spec", role, field) for field in _REMOVABLE if _is_removable(field, job.get(role) or {}))
-    for role, block in job.get("roles", {}).items():
-        yield from (("spec", "roles", role, field) for field in ("restartPolicy", "replicas") if field in block)
+        yield from ([("spec", role, field)] for field in _REMOVABLE if _is_removable(field, job.get(role) or {}))
+    for field in ("restartPolicy", "replicas"):
+        yield [("spec", "roles", role, field) for role, block in roles.items() if field in block]
 
 
 def _is_removable(field: str, block: SpecData) -> bool:

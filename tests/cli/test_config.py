@@ -125,6 +125,7 @@ def test_each_mistake_of_a_rule_is_a_line_that_names_its_code(tmp_path: Path) ->
         ("cluster = 1", "cluster: must be a string"),
         ("schemas = 'crds'", "schemas: must be a list of files and folders"),
         ("schemas = [1]", "schemas: must be a list of files and folders"),
+        (f"exclude = {['x*'] * 501}", "exclude: has 501 entries; at most 500 are read"),
         ("exclude = 'charts/'", "exclude: must be a list of patterns"),
         ("extend-exclude = [1]", "extend-exclude: must be a list of patterns"),
         ("fail-on = 'note'", 'fail-on: must be "error" or "warning"'),

@@ -29,6 +29,7 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import kind_of
 from ptcompile.operators.table import kind_named
 from ptcompile.spec.cluster_profile import ClusterProfile
+from tests.growing import jobs
 from tests.making import smallest, text
 
 JOB = "Job/train"
@@ -278,3 +279,9 @@ def test_a_spec_without_the_torchrun_options_is_tried_last(policy: dict[str, int
     assert len(tried) == specs
     assert not any(lifted for _, lifted in tried)
     assert ["elastic" in spec["spec"] for spec, _ in tried] == [True, False][2 - specs :]
+
+
+def test_a_job_with_more_kinds_of_pods_than_a_spec_has_roles_is_refused_at_once() -> None:
+    (refusal,) = ptcompile.import_manifests(jobs(300)).diagnostics
+    assert refusal.code == "PTC602"
+    assert "300 kinds of pods, and a spec has at most 256 roles" in refusal.message
