@@ -20,7 +20,7 @@ from ptcompile.cli.config import parse_toml
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics import Diagnostic, Problem, Span
 from ptcompile.report.layout import sort_by_location
-from ptcompile.source.streams import to_diagnostic
+from ptcompile.source.streams import limit_findings, to_diagnostic
 
 _MAX_BYTES = 1 << 23
 _STDIN = "<stdin>"
@@ -74,7 +74,7 @@ class Baseline(NamedTuple):
         return Applied(
             [diagnostic for index, diagnostic in enumerate(ordered) if index not in known],
             len(known),
-            [to_diagnostic(problem, None, self.filename) for problem in problems],
+            limit_findings((to_diagnostic(problem, None, self.filename) for problem in problems), self.filename),
         )
 
 

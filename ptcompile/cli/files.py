@@ -50,6 +50,10 @@ ERASE: list[str] = []
 """Text that erases the progress line on the terminal; printed before any other output."""
 
 
+_MAX_DETAILS = 200
+"""Limit of the further lines of an error: a file may have a mistake in each of its lines."""
+
+
 class UsageError(Exception):
     """Raised for a request that cannot be fulfilled. The exit status is 2.
 
@@ -370,7 +374,8 @@ def report_error(error: BaseException) -> int:
     """Report an exception in one line with its location and return 2. With PTCOMPILE_DEBUG set, raise it instead."""
     if isinstance(error, UsageError):
         message, *details = error.args
-        print_error(f"ptcompile: {message}", *details)
+        more = [f"  and {len(details) - _MAX_DETAILS} more"] if len(details) > _MAX_DETAILS else []
+        print_error(f"ptcompile: {message}", *details[:_MAX_DETAILS], *more)
         return 2
     if os.environ.get("PTCOMPILE_DEBUG"):
         raise error

@@ -249,7 +249,7 @@ def _parse_text(source: Source, document: Document) -> _Text:
         from ptcompile.source.json_reader import as_yaml
 
         readable = as_yaml(text)
-    padded = not source.is_json and not text.endswith("\n")
+    padded = not source.is_json and not text.endswith(("\n", "\r"))
     eol = "\r\n" if "\r\n" in text else "\n"
     if padded:
         text = readable = text + eol

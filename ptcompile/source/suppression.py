@@ -217,12 +217,12 @@ def add_ignores(text: str, diagnostics: Sequence[Diagnostic]) -> tuple[str, int]
             by_line.setdefault(diagnostic.span.line, {})[diagnostic.code] = None
             count += 1
     for line in sorted(by_line, reverse=True):
-        content = lines[line - 1].removesuffix("\r")
+        content = lines[line - 1].rstrip("\r")
         end = lines[line - 1][len(content) :]
         comment = f"# ptcompile: ignore[{','.join(by_line[line])}]"
         if source.in_scalar(line, len(content) + 1):
             indent = content[: len(content) - len(content.lstrip())]
             lines.insert(line - 1, f"{indent}{comment}{end}")
         else:
-            lines[line - 1] = f"{content.rstrip()}  {comment}{end}"
+            lines[line - 1] = content.rstrip(" \t") + f"  {comment}{end}"
     return "\n".join(lines), count

@@ -223,6 +223,14 @@ def test_a_fixed_finding_leaves_a_stale_entry(team: Team) -> None:
     assert team.run("m", "--baseline", "known.toml", "--fail-on", "warning").status == 0, "it is of the stage style"
 
 
+def test_stale_entries_have_the_limit_of_findings(team: Team) -> None:
+    team.write("known.toml", "".join(f'[[finding]]\ncode = "PTC302"\nfile = "a{i}"\n' for i in range(2_100)))
+    ran = team.run("m", "--baseline", "known.toml", "--untrusted")
+    assert ran.out.count("warning[PTC905") == 2_000
+    assert "known.toml" in ran.out
+    assert "the file has more than 2000 findings" in ran.out
+
+
 def test_entries_of_files_that_were_not_read_are_not_stale(team: Team) -> None:
     team.write("other.yaml", POD.format(name="b").replace("resourcess", "resources").replace("volumeM", "#"))
     assert team.new("other.yaml") == []

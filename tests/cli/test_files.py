@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from ptcompile.cli import files
-from ptcompile.cli.files import UsageError, write_files
+from ptcompile.cli.files import UsageError, report_error, write_files
 from tests.cli.running import Ran, here, process
 from tests.making import smallest
 
@@ -172,6 +172,23 @@ def test_a_file_that_was_saved_meanwhile_stays(tmp_path: Path) -> None:
     assert write_files(texts, previous) == [str(saved)]
     assert (saved.read_text(), other.read_text()) == ("a: saved\n", "b: 2\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.yaml", "b.yaml"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_a_file_that_is_not_utf_8_gets_no_comment(encoding: str, tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "é.yaml"
+    content = f"{FIXABLE}# é\n".encode(encoding)
+    path.write_bytes(content)
+    ran = lint(capsys, "--add-ignore", path)
+    assert ran.status == 1
+    assert "0 findings ignored in 0 files" in ran.err
+    assert path.read_bytes() == content
+
+
+def test_an_error_has_a_limited_number_of_lines(capsys: Capture) -> None:
+    report_error(UsageError("wrong", *(f"  mistake {number}" for number in range(1000))))
+    lines = capsys.readouterr().err.splitlines()
+    assert (len(lines), lines[-2:]) == (202, ["  mistake 199", "  and 800 more"])
 
 
 @pytest.mark.parametrize("option", ["--fix", "--add-ignore"])

@@ -36,6 +36,7 @@ CASES: list[tuple[str, tuple[Edit, ...], str]] = [
     ("a: 1", (one("set", "b", to=2),), "a: 1\nb: 2"),
     ("a: 1\nb: 2", (one("remove", "b"),), "a: 1\n"),
     ("a: |+\n  x\n\nb: 2", (one("remove", "b"),), "a: |+\n  x\n\n"),
+    ("a: 1\rb: 2\r", (one("set", "b", to=3),), "a: 1\rb: 3\r"),
     ("a: 1\r\nb:\r\n  c: 1\r\n", (one("set", "b", "d", to={"e": 1}),), "a: 1\r\nb:\r\n  c: 1\r\n  d:\r\n    e: 1\r\n"),
     # new keys: short ones before the first long one, after merges, in the existing layout
     ("a: 1\nb:\n  c: 1\n", (one("set", "d", to=2),), "a: 1\nd: 2\nb:\n  c: 1\n"),

@@ -473,7 +473,10 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Base
         ignorable = [d for d in report.diagnostics if id(d) in new_ids and d.name != "unrendered-template"]
         if not ignorable:
             continue
-        text, ignored = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), ignorable)
+        try:
+            text, ignored = add_ignores(file.content.decode(), ignorable)
+        except UnicodeDecodeError:  # comments are written as UTF-8, and the rest of the file would not be
+            text, ignored = "", 0
         added += ignored
         not_ignorable += len(ignorable) - ignored
         if ignored:

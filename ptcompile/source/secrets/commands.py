@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
 
-HINTS = ("curl", "mysql", "mariadb", "redis-cli", "login", "sshpass", "auth", "pass")
+HINTS = ("curl", "mysql", "mariadb", "redis-cli", "login", "sshpass", "auth", "pass", "configure")
 """Texts in lower case of which each text with such a password contains one."""
 
 _QUOTE = r"\\?[\"']?"
@@ -37,6 +37,10 @@ _netrc = Pattern(
     rf"\b(?:machine|login|default){_GAP}(?:[^\s\\]{{1,256}}{_GAP}){{0,3}}password{_GAP}(?P<value>[^\s\"'\\]+)"
 )
 _python_login = Pattern(r"\bwandb\.login\([^)\n]{0,128}?\bkey[ \t]{0,2}=[ \t]{0,2}\\?[\"'](?P<value>[^\"'\\\n]+)")
+_aws_configure = Pattern(
+    rf"\baws[ \t]{{1,4}}configure[ \t]{{1,4}}set[ \t]{{1,4}}(?:[\w.-]{{1,64}}\.)?"
+    rf"aws_(?:secret_access_key|session_token)[ \t]{{1,4}}{_PASSWORD}"
+)
 _registry_login = Pattern(
     rf"\b(?:auth|identitytoken|registrytoken){_QUOTE}[ \t]{{0,3}}:[ \t]{{0,3}}{_QUOTE}(?P<value>[^\s\"'\\,}}]{{4,}})"
 )
@@ -48,7 +52,7 @@ def command_intervals(text: str) -> Iterator[tuple[int, int]]:
     for match in _command.finditer(text):
         offset = match.start("arguments")
         yield from ((offset + start, offset + end) for start, end in _arguments(match["program"], match["arguments"]))
-    patterns = [_here_string, _piped, _netrc, _python_login]
+    patterns = [_here_string, _piped, _netrc, _python_login, _aws_configure]
     if "auths" in text:
         patterns.append(_registry_login)
     for pattern in patterns:

@@ -104,7 +104,7 @@ _ORDINARY = Pattern(
 """Names with the word for a secret that rarely name one: EOS_TOKEN, SORT_KEY, PASSWORD_MIN_LENGTH, USE_SECRETS."""
 _PUBLIC = Pattern(r"(?:^|_)(?:PUBLIC|PUB|SITE)_?KEY$")
 _DOUBTFUL = Pattern(
-    r"(?:^|_)(?:TOKENS|KEYS|AUTH|DSN|WEBHOOK(?:_URL)?|AUTH_HEADER)$|(?:TOKEN|KEY|CREDENTIALS?)_(?:FILE|PATH)$"
+    r"(?:^|_)(?:TOKENS|KEYS|AUTH|COOKIES?|DSN|WEBHOOK(?:_URL)?|AUTH_HEADER)$|(?:TOKEN|KEY|CREDENTIALS?)_(?:FILE|PATH)$"
 )
 """Names of a secret unless the value is a plain word, a number or a path."""
 

@@ -70,7 +70,9 @@ _REFERENCE_FIELDS = frozenset(
     ]
 )
 _ENV = frozenset({"env", "envs", "environment", "envvars", "variables"})
-_TABLES = frozenset({"annotations", "podannotations", "parameters", "stringdata", "data", "binarydata"})
+_TABLES = frozenset(
+    {"annotations", "podannotations", "parameters", "stringdata", "data", "binarydata", "options", "volumeattributes"}
+)
 """Mappings other than variables whose keys users choose."""
 _NAMES = ("name", "key", "header", "nmae", "naem")
 _is_value = Pattern(r"v[alue]{2,6}|content|default").fullmatch

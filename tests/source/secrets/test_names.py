@@ -163,3 +163,11 @@ def test_innocent_names_with_a_generated_value(name: str) -> None:
 @pytest.mark.parametrize("name", ["USE_API_KEY", "PAD_API_TOKEN", "MAX_PASSWORD", "SECRET_NAMES_KEY"])
 def test_credentials_are_never_innocent(name: str) -> None:
     assert mask_value(name, "word") == MASK
+
+
+def test_tables_whose_keys_users_choose_and_cookies_are_secret() -> None:
+    driver = {"driver": "acme.io/x", "options": {"secret": "a1B2c3D4", "share": "//nas/x"}}
+    pod = {"volumes": [{"name": "v", "flexVolume": driver}]}
+    assert [secret.value for secret in secrets_of(pod)] == ["a1B2c3D4"]
+    env = [{"name": "COOKIE", "value": "session=a1B2c3D4"}, {"name": "COOKIES", "value": "off"}]
+    assert [secret.value for secret in secrets_of({"env": env})] == ["session=a1B2c3D4"]
