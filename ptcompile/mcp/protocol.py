@@ -7,6 +7,7 @@ unknown argument would be ignored, and the results would have other schemas than
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -28,11 +29,17 @@ ptcompile compiles a short spec (kind: TrainingJob) of a PyTorch job into Kubern
 checks manifests offline. Lint what you write; an error is certain to fail, a warning depends on the cluster. Each
 finding's code has a page: ptcompile://rules/CODE. Start a spec from ptcompile://spec/starter.
 """
-_MAX_MESSAGE_CHARACTERS = 1 << 26
+_MAX_MESSAGE_CHARACTERS = 1 << 24
+"""Limit of a message: twice the limit of an untrusted file, as line breaks and quotes are escaped."""
+_PAIR = r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_escape = re.compile(rf"({_PAIR})|\\u[dD][89a-fA-F][0-9a-fA-F]{{2}}|(\\.)")
+"""A pair of surrogates, half of one, or another escape."""
 
 
 class _Lines:
-    """Standard input by lines, of which one that is longer than any message is cut: it is no JSON then."""
+    """Standard input by lines. One that is longer than any message is cut: it is no JSON then. Half of a surrogate pair
+    becomes a replacement character: the SDK would drop the request, and its client would wait.
+    """
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -43,7 +50,9 @@ class _Lines:
         rest = line
         while rest and not rest.endswith("\n"):
             rest = self._stream.readline(_MAX_MESSAGE_CHARACTERS)
-        return line
+        if "\\ud" not in line and "\\uD" not in line:
+            return line
+        return _escape.sub(lambda escape: escape[1] or escape[2] or r"\ufffd", line)
 
 
 def make_server(roots: Sequence[str], settings: Callable[[str, bytes | None], CallSettings]) -> Server[Any]:

@@ -38,7 +38,7 @@ def manifests(opened: OpenDocument, number: int, target: str | None) -> TextView
     if obj is None or not obj.is_spec:
         return None
     compiled = opened.inputs.compile(obj.manifest, target)
-    target_name = compiled.target.name if compiled.target is not None else target or ""
+    target_name = compiled.target.name if compiled.target is not None else _as_file_name(target or "")
     text = (
         emitter.emit_all(compiled.manifests) if compiled.manifests else _explain_failure(target_name, compiled.problems)
     )
@@ -105,7 +105,12 @@ def _file_stem(obj: Item) -> str:
     """Return a file name made from the object's name."""
     metadata = obj.manifest.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    return re.sub(r"[^0-9A-Za-z.-]", "-", str(name or "job"))[:80].lstrip(".") or "job"
+    return _as_file_name(str(name or "job")) or "job"
+
+
+def _as_file_name(text: str) -> str:
+    """Return a text of a document or of a client as a part of a file name."""
+    return re.sub(r"[^0-9A-Za-z.-]", "-", text)[:80].lstrip(".")
 
 
 SHOW_MANIFESTS = "ptcompile.showManifests"

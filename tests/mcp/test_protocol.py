@@ -140,6 +140,15 @@ def test_the_rest_of_a_line_that_is_too_long_is_no_message(monkeypatch: pytest.M
     assert [lines.readline(), lines.readline(), lines.readline()] == ["xxxx", "[1]\n", ""]
 
 
+@pytest.mark.parametrize(("line", "read"), [
+    (r'"a\ud800b"', r'"a\ufffdb"'), (r'"\udc00\ud83d\ude00"', r'"\ufffd\ud83d\ude00"'), (r'"\\ud800"', r'"\\ud800"'),
+    (r'"\\\uD800"', r'"\\\ufffd"'), (r'"\ud800\ud83d\ude00"', r'"\ufffd\ud83d\ude00"'), ('"plain"', '"plain"'),
+])  # fmt: skip
+def test_half_of_a_surrogate_pair_does_not_make_a_line_unreadable(line: str, read: str) -> None:
+    assert protocol._Lines(io.StringIO(line)).readline() == read
+    json.loads(read).encode()
+
+
 def test_half_of_a_surrogate_pair_does_not_reach_the_client() -> None:
     assert protocol._to_result("\ud800").content[0].text == "?"
 

@@ -132,9 +132,9 @@ def _parse_string(word: str) -> str | bytes:
 
 
 def _to_byte(character: str) -> bytes:
-    return (
-        bytes([ord(character) - _BYTE_BASE]) if _BYTE_BASE <= ord(character) < _BYTE_BASE + 256 else character.encode()
-    )
+    if _BYTE_BASE <= ord(character) < _BYTE_BASE + 256:
+        return bytes([ord(character) - _BYTE_BASE])
+    return character.encode(errors="replace")  # half of a surrogate pair, which only data from Python contains
 
 
 _BYTE_BASE = 0xF0000

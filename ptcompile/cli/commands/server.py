@@ -36,14 +36,20 @@ class _ClientInput:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
+        self._has_length = False
         self.read = stream.read
 
     def readline(self) -> bytes:
-        """Return a header line. Raises `UsageError` for a length that no message has."""
+        """Return a header line. Raises `UsageError` for a length that no message has, and for a second one."""
         line = self._stream.readline(_MAX_HEADER_BYTES)
         name, _, value = line.partition(b":")
         if name.strip().lower() != b"content-length":
+            self._has_length = self._has_length and bool(line.strip())
             return line
+        if self._has_length:
+            raise UsageError("the client sent Content-Length twice for one message")
+
+        self._has_length = True
         length = value.strip()
         if not length.isdigit() or len(length) > 10 or int(length) > _MAX_MESSAGE_BYTES:
             text = length[:40].decode(errors="replace")

@@ -286,3 +286,8 @@ def test_many_rules_on_many_items_end() -> None:
     ((name, message),) = problems_of(crd(l={"type": "array", "items": item}), l=[1] * 4000)
     assert (name, "later rules" in message) == ("unread-rule", True)
     assert time.process_time() - started < 10  # about a second
+
+
+def test_half_of_a_surrogate_pair_in_bytes_is_replaced() -> None:
+    """Files cannot contain one; data from Python can."""
+    assert value("b'a\ud800'") == b"a?"

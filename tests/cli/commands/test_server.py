@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ptcompile.cli.commands.server import _ClientInput
+from ptcompile.cli.files import UsageError
 from tests.cli.running import ROOT
 
 pytest.importorskip("pygls")
@@ -38,6 +39,14 @@ def test_a_length_that_a_message_may_have_is_read(length: str) -> None:
     assert _ClientInput(io.BytesIO(f"content-length:  {length} \r\n".encode())).readline() == (
         f"Content-Length: {length}\r\n".encode()
     )
+
+
+def test_a_message_has_one_length() -> None:
+    stream = _ClientInput(io.BytesIO(b"Content-Length: 2\r\n\r\n" * 2 + b"Content-Length: 2\r\nContent-Length: 9\r\n"))
+    for _ in range(5):
+        stream.readline()
+    with pytest.raises(UsageError, match="Content-Length twice"):
+        stream.readline()
 
 
 def test_other_headers_are_read_as_they_are() -> None:
