@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes import amounts, quantity
+from ptcompile.kubernetes.nodes import NAME
 from ptcompile.kubernetes.quantity import MILLI, NANO, Quantity
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_accelerator
 from ptcompile.kubernetes.unstructured import (
@@ -119,6 +120,16 @@ class Configuration(NamedTuple):
         return resource.startswith(HUGE_PAGES) or ("/" in resource and not is_whole_device)
 
 
+class Host(NamedTuple):
+    """A node to which pods can be scheduled, read once for all flavors."""
+
+    name: str
+    labels: Mapping[str, str]
+    """Its labels and its name, as `matchFields` calls it."""
+    taints: tuple[Json, ...]
+    capacity: ResourceAmounts
+
+
 class Cluster(NamedTuple):
     """The objects of a cluster that decide what is admitted."""
 
@@ -129,7 +140,8 @@ class Cluster(NamedTuple):
     topologies: Mapping[str, tuple[str, ...]]
     """Levels from the top by the name of the Topology."""
     checks: Mapping[str, Json]
-    nodes: Sequence[Json]
+    hosts: Sequence[Host]
+    """None if there is no Topology to place pods in."""
     pods: Sequence[Json]
     namespaces: Mapping[str, Mapping[str, str]]
     """Labels by the name of the Namespace."""
@@ -189,7 +201,7 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
         flavors={object_name(item): _read_flavor(item) for item in by_kind.get("ResourceFlavor", ())},
         topologies=topologies,
         checks={object_name(item): item for item in by_kind.get("AdmissionCheck", ())},
-        nodes=by_kind.get("Node", ()),
+        hosts=[_read_host(node) for node in by_kind.get("Node", ()) if topologies and _is_usable(node)],
         pods=by_kind.get("Pod", ()),
         namespaces={
             object_name(item): string_map(nested_map(item, "metadata").get("labels"))
@@ -199,6 +211,23 @@ def read_cluster(objects: Iterable[Json], *, is_complete: bool = True) -> Cluste
         is_complete=is_complete,
         places_pods=is_complete or "Node" in by_kind,
     )
+
+
+def _read_host(node: Json) -> Host:
+    name = object_name(node)
+    return Host(
+        name=name,
+        labels={**string_map(nested_map(node, "metadata").get("labels")), NAME: name},
+        taints=tuple(as_mappings(nested_map(node, "spec").get("taints"))),
+        capacity=amounts_of(amounts.quantities_of(nested_map(node, "status"), "allocatable")),
+    )
+
+
+def _is_usable(node: Json) -> bool:
+    """Return whether pods can be scheduled to a node: it is ready and not cordoned."""
+    conditions = as_mappings(nested_map(node, "status").get("conditions"))
+    is_ready = any(item.get("type") == "Ready" and item.get("status") == "True" for item in conditions)
+    return is_ready and nested_map(node, "spec").get("unschedulable") is not True
 
 
 _READ_KINDS = {("v1", kind) for kind in ("Node", "Pod", "Namespace", "ConfigMap")}

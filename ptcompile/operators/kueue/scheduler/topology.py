@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.evaluations import Evaluations
 from ptcompile.kubernetes import amounts, quantity
-from ptcompile.kubernetes.nodes import NAME, choices_of
+from ptcompile.kubernetes.nodes import choices_of
 from ptcompile.kubernetes.selectors import meets, selects, untolerated
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, object_name, string_map
-from ptcompile.operators.kueue.scheduler.objects import Cluster, Flavor, ResourceAmounts, amount_of, amounts_of
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
+from ptcompile.operators.kueue.scheduler.objects import Cluster, Flavor, Host, ResourceAmounts, amount_of
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -144,34 +144,33 @@ class FlavorTopology:
         self._suitable: tuple[Json, list[Domain], dict[str, int]] | None = None
         self.by_level: list[dict[tuple[str, ...], Domain]] = [{} for _ in self.levels]
         self.has_hosts = bool(self.levels) and self.levels[-1] == HOSTNAME
-        for node in cluster.nodes:
-            self._add_node(node, flavor, node_usage)
+        for host in cluster.hosts:
+            self._add_host(host, flavor, node_usage)
 
-    def _add_node(self, node: Json, flavor: Flavor, node_usage: Mapping[str, ResourceAmounts]) -> None:
-        labels = string_map(nested_map(node, "metadata").get("labels"))
-        if not is_usable(node) or any(labels.get(key) != value for key, value in flavor.labels.items()):
-            return
-        if not all(level in labels for level in self.levels):
+    def _add_host(self, host: Host, flavor: Flavor, node_usage: Mapping[str, ResourceAmounts]) -> None:
+        labels = host.labels
+        is_of_flavor = all(labels.get(key) == value for key, value in flavor.labels.items())
+        if not is_of_flavor or not all(level in labels for level in self.levels):
             return
         parent: Domain | None = None
-        for i in range(len(self.levels)):
-            values = tuple(labels[level] for level in self.levels[: i + 1])
-            domain = self.by_level[i].get(values)
+        names = tuple(labels[level] for level in self.levels)
+        for i, domains in enumerate(self.by_level):
+            values = names[: i + 1]
+            domain = domains.get(values)
             if domain is None:
-                domain = self.by_level[i][values] = Domain(values, parent)
+                domain = domains[values] = Domain(values, parent)
                 if parent is not None:
                     parent.children.append(domain)
             parent = domain
         if parent is None:
             return
         if self.has_hosts:
-            parent.name = object_name(node)
-            parent.labels = {**labels, NAME: object_name(node)}
-            parent.taints = tuple(as_mappings(nested_map(node, "spec").get("taints")))
+            parent.name = host.name
+            parent.labels = labels
+            parent.taints = host.taints
         parent.key = leaf_key(self.name, self.levels, parent.values)
-        allocatable = amounts_of(amounts.quantities_of(nested_map(node, "status"), "allocatable"))
-        used = node_usage.get(object_name(node), {})
-        for name, amount in allocatable.items():
+        used = node_usage.get(host.name, {})
+        for name, amount in host.capacity.items():
             parent.capacity[name] = parent.capacity.get(name, 0) + amount - used.get(name, 0)
 
     def has_levels(self, request: TopologyRequest) -> bool:
@@ -429,13 +428,6 @@ class FlavorTopology:
 def leaf_key(topology: str, levels: Sequence[str], values: Sequence[str]) -> LeafKey:
     """Return the key of a domain of the lowest level: flavors share hosts, whatever their topology."""
     return (HOSTNAME, values[-1]) if levels and values and levels[-1] == HOSTNAME else (topology, *values)
-
-
-def is_usable(node: Json) -> bool:
-    """Return whether pods can be scheduled to a node: it is ready and not cordoned."""
-    conditions = as_mappings(nested_map(node, "status").get("conditions"))
-    is_ready = any(item.get("type") == "Ready" and item.get("status") == "True" for item in conditions)
-    return is_ready and nested_map(node, "spec").get("unschedulable") is not True
 
 
 def used_by_other_pods(pods: Iterable[Json]) -> dict[str, dict[str, int]]:
