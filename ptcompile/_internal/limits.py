@@ -44,6 +44,18 @@ def lower() -> None:
     _in_force[0] = UNTRUSTED
 
 
+MAX_SECONDS = 1e6
+"""Limit of a deadline, as timers have one."""
+UNTRUSTED_SECONDS = 120.0
+"""Seconds after which a run on untrusted input ends; the largest input within the limits takes about a tenth of it."""
+UNTRUSTED_BYTES = 4 << 30
+"""Address space of such a run, which is several times the memory that it uses."""
+
+
+class NotFinishedError(BaseException):
+    """Raised where the deadline interrupts a run. It is no `Exception`: code that survives any mistake must end too."""
+
+
 EXPANDED = 1 << 17
 """Maximum number of characters that references may put into a container's variables, its command line and its script.
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ptcompile._internal.about import __version__
+from ptcompile._internal.limits import UNTRUSTED_BYTES, UNTRUSTED_SECONDS, NotFinishedError
 from ptcompile.cli import files
 from ptcompile.cli.commands import COMMANDS
 
@@ -56,14 +57,56 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     options = build_parser(words[0]).parse_intermixed_args(_without_separator(words[1:]))
     if not own_process and "jobs" in options:
         options.jobs = options.jobs or 1
-    if getattr(options, "untrusted", False):
+    is_untrusted = getattr(options, "untrusted", False)
+    if is_untrusted:
         files.enter_untrusted_mode()
     if getattr(options, "configured_cluster", False):
         from ptcompile.cli import config
 
         options.cluster = config.profile_path(options)
+    if own_process and is_untrusted:
+        _limit_memory()
+    return _run_until_deadline(options, UNTRUSTED_SECONDS if is_untrusted else None)
+
+
+def _run_until_deadline(options: argparse.Namespace, usual: float | None) -> int:
+    """Run a command for as many seconds as --timeout or the configuration allow, or else `usual`."""
     command: Callable[[argparse.Namespace], int] = options.run
-    return command(options)
+    seconds = _configured_seconds(options) if options.timeout is None else options.timeout
+    seconds = usual if seconds is None else seconds
+    if seconds is None:
+        return command(options)
+
+    from ptcompile._internal.deadline import deadline
+
+    try:
+        with deadline(seconds):
+            return command(options)
+    except NotFinishedError:
+        files.print_error(
+            f"ptcompile: not finished after {seconds:g} s, so there is no result",
+            "  = help: give it more with --timeout SECONDS, or fewer or smaller files",
+        )
+        return 2
+
+
+def _configured_seconds(options: argparse.Namespace) -> float | None:
+    """Return the configuration's `timeout`, for commands that use a configuration."""
+    if "configured_cluster" not in options and "isolated" not in options:
+        return None
+    from ptcompile.cli import config
+
+    return config.load(getattr(options, "config", None), isolated=getattr(options, "isolated", False)).timeout
+
+
+def _limit_memory() -> None:
+    """Limit the address space of this process and those that it starts, where the system can."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (UNTRUSTED_BYTES, most))
 
 
 def _without_separator(words: list[str]) -> list[str]:
@@ -123,7 +166,7 @@ def build_parser(name: str) -> Parser:
     import argparse
     from importlib import import_module
 
-    from ptcompile.cli.options import Parser
+    from ptcompile.cli.options import Parser, add_timeout
 
     command = COMMANDS[name]
     parser = Parser(
@@ -134,6 +177,7 @@ def build_parser(name: str) -> Parser:
     )
     parser.epilog, add_options, run_command = import_module(f"ptcompile.cli.commands.{command.module}").PARSERS[name]
     add_options(parser)
+    add_timeout(parser)
     parser.set_defaults(run=run_command)
     parser.shorten_usage()
     return parser
@@ -146,6 +190,9 @@ def run() -> None:
     gc.disable()
     try:
         status = main(own_process=True)
+    except MemoryError:
+        files.print_error("ptcompile: not finished: out of memory", "  = help: give it fewer or smaller files")
+        status = 2
     except KeyboardInterrupt:
         status = 130  # shells use 128 plus the signal number
     except Exception as error:  # last resort: users never see a traceback

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.files import is_inside, leads_out, root_of
 from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.limits import MAX_SECONDS
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
@@ -61,6 +62,8 @@ class Config(NamedTuple):
     fail_on: str = "error"
     baseline: str | None = None
     schemas: tuple[str, ...] = ()
+    timeout: float | None = None
+    """Seconds after which a run ends."""
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
@@ -366,6 +369,12 @@ def _parse_severity(value: object) -> str:
     return str(value)
 
 
+def _parse_timeout(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MAX_SECONDS:
+        raise ValueError("must be a number of seconds, such as 60")
+    return float(value)
+
+
 _SELECTOR_KEYS = frozenset({"select", "extend-select", "ignore", "per-file-ignores", "severity", "per-file-severity"})
 """Keys whose values name codes, including those of plugins."""
 _PARSERS: JsonDict = {
@@ -380,6 +389,7 @@ _PARSERS: JsonDict = {
     "fail-on": _parse_severity,
     "baseline": _parse_string,
     "schemas": _parse_paths,
+    "timeout": _parse_timeout,
     "exclude": _parse_patterns,
     "extend-exclude": _parse_patterns,
     "plugins": _parse_plugins,

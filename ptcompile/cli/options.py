@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
+from ptcompile._internal.limits import MAX_SECONDS
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.reporter import ReportFormat
 from ptcompile.report import FORMATS
@@ -120,6 +121,26 @@ def _set_string(text: str) -> Set:
     from ptcompile.cli import overrides
 
     return overrides.parse_string(text)
+
+
+def add_timeout(parser: Parser) -> None:
+    """Add --timeout."""
+    parser.add_value(
+        "--timeout", "SECONDS", "when to end with what is known until then and exit status 2", type=parse_seconds
+    )
+
+
+def parse_seconds(text: str) -> float:
+    """Parse the value of --timeout. Raises ArgumentTypeError, which argparse reports, unless it is above 0."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if 0 < seconds < MAX_SECONDS:
+        return seconds
+    from argparse import ArgumentTypeError
+
+    raise ArgumentTypeError(f"{text!r} is not a number of seconds, such as 60")
 
 
 def add_jobs(parser: Parser) -> None:

@@ -20,6 +20,8 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from ptcompile._internal.about import SITE, __version__
+from ptcompile._internal.deadline import deadline
+from ptcompile._internal.limits import UNTRUSTED_SECONDS, NotFinishedError
 from ptcompile.mcp.inputs import Call, CallError, CallSettings
 from ptcompile.mcp.resources import FAMILIES, PAGES, read_page
 from ptcompile.mcp.tools import TOOLS, Tool, check_arguments
@@ -129,7 +131,11 @@ def answer(name: str, call: Call) -> types.CallToolResult:
         if tool is None:
             raise CallError(f"no tool {name[:50]!r}; the tools are {', '.join(TOOLS)}")
         check_arguments(tool, call.arguments)
-        result = tool.run(call)
+        with deadline(UNTRUSTED_SECONDS):
+            result = tool.run(call)
+    except NotFinishedError:
+        text = f"not finished after {UNTRUSTED_SECONDS:g} s: ask about fewer or smaller objects"
+        return _to_result(text, is_error=True)
     except CallError as error:
         return _to_result(str(error), is_error=True)
     except Exception as error:  # a bug of ours must not end the server

@@ -19,6 +19,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from ptcompile._internal.about import __version__
+from ptcompile._internal.deadline import deadline
+from ptcompile._internal.limits import UNTRUSTED_SECONDS, NotFinishedError
 from ptcompile.operators.targets import TARGETS
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.document import OpenDocument, Texts
@@ -81,7 +83,11 @@ class BackgroundWorker:
 
         def begin() -> _T:
             pause()
-            return work(pause)
+            try:
+                with deadline(UNTRUSTED_SECONDS):
+                    return work(pause)
+            except NotFinishedError:
+                raise TimeoutError(f"not finished after {UNTRUSTED_SECONDS:g} s") from None
 
         try:
             return await asyncio.wrap_future(self._pool.submit(begin))

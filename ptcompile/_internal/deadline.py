@@ -1,0 +1,65 @@
+"""The deadline of a run: when it is over, what runs is interrupted wherever it is."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ptcompile._internal.limits import NotFinishedError
+
+
+@contextmanager
+def deadline(seconds: float | None) -> Iterator[None]:
+    """Raise `NotFinishedError` in this thread after so many seconds, or never if None.
+
+    The main thread is interrupted by a signal, where there is one, also while it waits for other processes; any other
+    thread as soon as it runs Python code.
+    """
+    if seconds is None:
+        yield
+    elif hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
+        with _alarm(seconds):
+            yield
+    else:
+        with _timer(seconds):
+            yield
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    def end(_number: int, _frame: object) -> None:
+        raise NotFinishedError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _timer(seconds: float) -> Iterator[None]:
+    import ctypes
+
+    thread = ctypes.c_ulong(threading.get_ident())
+    lock = threading.Lock()
+    is_over = False
+
+    def end() -> None:
+        with lock:
+            if not is_over:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(NotFinishedError))
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with lock:
+            is_over = True
+        timer.cancel()
