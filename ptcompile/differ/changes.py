@@ -209,7 +209,11 @@ def _iter_differences(old: Any, new: Any, keys: list[Any], zipped: bool) -> Iter
 
 
 def _deepdiff_lists(old: Any, new: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
-    from deepdiff import DeepDiff
+    try:
+        from deepdiff import DeepDiff
+    except ImportError:  # it needs a native module for which this platform has no wheel
+        yield from _iter_item_differences(old, new, keys, zipped)
+        return
 
     deep_diff = DeepDiff(
         *_prune_common(old, new),
@@ -221,6 +225,17 @@ def _deepdiff_lists(old: Any, new: Any, keys: list[Any], zipped: bool) -> Iterat
     for kind, levels in deep_diff.items():
         for level in levels:
             yield _DEEPDIFF_KINDS[kind], [*keys, *level.path(output_format="list")]
+
+
+def _iter_item_differences(
+    old: list[Any], new: list[Any], keys: list[Any], zipped: bool
+) -> Iterator[tuple[ChangeKind, list[Any]]]:
+    """Yield what differs between the items of the same indexes."""
+    for index, (old_item, new_item) in enumerate(zip(old, new, strict=False)):
+        if not _is_equal(old_item, new_item):
+            yield from _iter_differences(old_item, new_item, [*keys, index], zipped)
+    yield from (("removed", [*keys, index]) for index in range(len(new), len(old)))
+    yield from (("added", [*keys, index]) for index in range(len(old), len(new)))
 
 
 def _longest_list(value: Any) -> int:

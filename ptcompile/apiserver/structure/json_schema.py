@@ -231,7 +231,10 @@ def _apply(definition: JsonSchema, data: Any, errors: list[Any]) -> tuple[str, s
     """Append the errors of an object, and return why there may be others and the help; both are "" if there are
     none.
     """
-    from referencing.exceptions import Unresolvable
+    try:
+        from referencing.exceptions import Unresolvable
+    except ImportError as missing:  # a native module for which this platform has no wheel
+        return f"{missing.name} cannot be imported", "install it, or check the file where it is installed"
 
     try:
         if definition.validator is None:
