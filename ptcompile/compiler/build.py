@@ -11,8 +11,8 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler import passes as passing
 from ptcompile.diagnostics import Path, Problem, Problems, field_path, problem_at
-from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Context, Job, Pass, Target
+from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.operators.targets import TARGETS
 
@@ -42,8 +42,8 @@ def apply_patches(manifests: Sequence[JsonDict], patches: Json, target: str) -> 
     for manifest in dependencies:
         patch = patches.get(f"{target}/{manifest['kind']}", {})
         if patch is not None:
-            patched.append(pod_template.merge(manifest, patch) if patch else manifest)
-    return (*patched, pod_template.merge(job, patches[target]) if patches.get(target) else job)
+            patched.append(merge(manifest, patch) if patch else manifest)
+    return (*patched, merge(job, patches[target]) if patches.get(target) else job)
 
 
 def unsupported_patches(job: JobSpec, target: Target) -> Problems:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.importer.pod_template import pod_fields
-from ptcompile.ir import pods as pod_template
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.kubernetes.images import is_placeholder
+from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, nested_map, without_keys
 from ptcompile.spec.pod_fields import spec_fields_in
 
@@ -131,7 +131,7 @@ def _pod_blocks(read: Read, gpu: str) -> SpecData:
             w for w in (*_POD_FIELDS, *_CONTAINER_FIELDS) if any(role.get(w) != job.get(w) for role in blocks_of_roles)
         ]
         patch = _as_patch({field: out.pop(field) for field in unshared if field in out})
-        out["podTemplate"] = pod_template.merge(patch, out.get("podTemplate", {}))
+        out["podTemplate"] = merge(patch, out.get("podTemplate", {}))
         job = without_keys(job, *unshared)
         out["roles"] = {name: _auxiliary_block(pods, fields, job) for name, (pods, fields) in auxiliary.items()}
     return out

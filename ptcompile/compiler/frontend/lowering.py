@@ -8,6 +8,7 @@ from ptcompile._internal.namedtuple import Any, cast
 from ptcompile.compiler.frontend.parts import SpecParts, lower_resources, parts_of
 from ptcompile.diagnostics import Path
 from ptcompile.ir import job as ir, pods
+from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.spec import devices as hardware
@@ -114,7 +115,7 @@ def _training_role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None
     own_amounts = pods.Resources()
     if role is not None:
         role_nulls = nulls_of_fields(role, (*_JOB, name), MAIN)
-        template = pods.merge(pods.without_paths(template, role_nulls), template_of(role))
+        template = merge(pods.without_paths(template, role_nulls), template_of(role))
         nulls = merge_nulls(nulls, role_nulls)
         own_amounts = lower_resources(role.resources)
     patches = [((*_JOB, "podTemplate"), _with_main_name(job.pod_template, job, name))]
@@ -139,7 +140,7 @@ def _apply_patches(
         }
     for path, patch in patches:
         if patch:
-            template = pods.merge(template, patch)
+            template = merge(template, patch)
             nulls = merge_nulls(nulls, nulls_of_patch(patch, path))
     pod = pods.read(template, main)
     if own_amounts.nulls:
@@ -179,7 +180,7 @@ def _auxiliary_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
         template["spec"]["containers"][0].pop(key, None)
     path = (*_JOB, "roles", name)
     role_nulls = nulls_of_fields(role, path, name)
-    template = pods.merge(pods.without_paths(template, role_nulls), template_of(role, name))
+    template = merge(pods.without_paths(template, role_nulls), template_of(role, name))
     patches = [((*path, "podTemplate"), role.pod_template)]
     pod = _apply_patches(template, merge_nulls(nulls, role_nulls), lower_resources(role.resources), patches, name)
     return ir.Role(name, role.replicas, pod, role.restart_policy or "OnFailure", trains=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
-from ptcompile.ir import pods as pod_template
 from ptcompile.kinds.reading import Read, ReadRole, pod_count, restart_policy, without_empty
+from ptcompile.kubernetes.merging import merge
 from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.patches import MANAGER
@@ -42,7 +42,7 @@ def read_with_runtime(manifest: Json, related: tuple[Json, ...]) -> Read | None:
     jobs = runtimes.replicated_jobs(runtime)
     if assumed or len(jobs) != 1 or runtimes.policy_of(runtime) != "torch" or jobs[0].get("name") != _NODE:
         return None
-    template = pod_template.merge(
+    template = merge(
         nested_map(jobs[0], "template", "spec", "template"), _trainjob_template(nested_map(manifest, "spec"))
     )
     nodes = runtimes.node_count(manifest, runtime)
@@ -84,7 +84,7 @@ def _runtime_role(manifest: Json, runtime: Json, index: int, replicated: Json) -
     if name != _NODE:
         restart = restart_policy(template, "OnFailure")
         return ReadRole(name, pod_count(job.get("parallelism")), template, path, name, restart, trains=False, holder=1)
-    template = pod_template.merge(template, _trainjob_template(nested_map(manifest, "spec")))
+    template = merge(template, _trainjob_template(nested_map(manifest, "spec")))
     nodes = runtimes.node_count(manifest, runtime)
     restart = restart_policy(template, "OnFailure")
     return ReadRole(_NODE, nodes, template, path, _NODE, restart, holder=1)
@@ -110,9 +110,9 @@ def _trainjob_template(spec: Json) -> JsonDict:
     for patch in as_mappings(spec.get("runtimePatches")):
         if patch.get("manager") == MANAGER:
             for job in as_mappings(nested_map(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")):
-                template = pod_template.merge(template, nested_map(job, "template", "spec", "template"))
+                template = merge(template, nested_map(job, "template", "spec", "template"))
     for field in ("podTemplateOverrides", "podSpecOverrides"):
         for override in as_mappings(spec.get(field)):
             body = {key: value for key, value in override.items() if key != "targetJobs"}
-            template = pod_template.merge(template, {"spec": body} if field == "podSpecOverrides" else body)
+            template = merge(template, {"spec": body} if field == "podSpecOverrides" else body)
     return template
