@@ -20,6 +20,8 @@ class Limits(NamedTuple):
     """Reported findings per file."""
     roles: int = 256
     """Roles of a spec; tasks of a Volcano Job whose plugin svc tells each pod the hosts of every task."""
+    variants: int = 256
+    """Jobs that the variants of one spec stand for."""
     comments: int = 4_000
     """Names in comments such as `# ptcompile: ignore[PTC302]`."""
     page: int = 2_500
@@ -28,7 +30,14 @@ class Limits(NamedTuple):
 
 TRUSTED = Limits()
 UNTRUSTED = Limits(
-    characters=8 * 1024 * 1024, lines=400_000, documents=2_000, findings=2_000, roles=64, comments=500, page=500
+    characters=8 * 1024 * 1024,
+    lines=400_000,
+    documents=2_000,
+    findings=2_000,
+    roles=64,
+    variants=32,
+    comments=500,
+    page=500,
 )
 
 _in_force: list[Limits] = [TRUSTED]

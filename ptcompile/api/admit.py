@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
@@ -102,16 +102,17 @@ def admit(
     filename: str | None = None,
     name: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Admission:
     """Return whether the queue of each job of a stream admits it: now, later or never.
 
     The jobs are created one after another, each when the one before has its answer. A TrainingJob is compiled first;
-    `name` and `overrides` change it as they do for `compile`, and `extensions` are passes and targets of plugins.
-    `state` holds the objects of the cluster: a dump by `kubectl get -o yaml`, with the queues, flavors, nodes and
-    workloads, and Kueue's Configuration or the ConfigMap with it. What it does not have does not exist. Without it,
-    the queues of the stream and of the profile's `objects` decide by their quota alone. `cluster` is a ClusterProfile
-    in any form. Mistakes in the stream, the state or the profile never raise.
+    `name`, `overrides` and `variants` change it as they do for `compile`; `extensions` are of plugins. `state` holds
+    the objects of the cluster: a dump by `kubectl get -o yaml`, with the queues, flavors, nodes and workloads, and
+    Kueue's Configuration or the ConfigMap with it. What it does not have does not exist. Without it, the queues of the
+    stream and of the profile's `objects` decide by their quota alone. `cluster` is a ClusterProfile in any form.
+    Mistakes in the stream, the state or the profile never raise.
     """
     inputs = Inputs.read(
         source,
@@ -119,6 +120,7 @@ def admit(
         cluster=cluster,
         name=name,
         overrides=overrides,
+        variants=variants,
         extensions=extensions,
     )
     if state is None:

@@ -89,6 +89,7 @@ def compile(
     name: str | None = None,
     filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
@@ -101,7 +102,8 @@ def compile(
     `name` names the job of this run: it is set before other names and addresses are derived from it, and allows only
     one job. `filename` is used only for positions in diagnostics. `overrides` are pairs of path and value, such as
     ("spec.args[1]", "x") or (("spec", "args", 1), "x"), applied to each document before anything else; a problem that
-    an override causes is reported for the file `overrides[N]`.
+    an override causes is reported for the file `overrides[N]`. `variants` are names of variants, or of whole jobs
+    without the document's own name; without any, all are compiled.
 
     With `lint`, the rules check the compiled manifests, as the function `lint` checks a spec; a document for which a
     rule reports an error yields no manifests. `select`, `ignore` and the keys of `severity` are codes, prefixes of
@@ -120,6 +122,7 @@ def compile(
         cluster=cluster,
         name=name,
         overrides=overrides,
+        variants=variants,
         extensions=extensions,
         only_specs=True,
     )
@@ -132,7 +135,7 @@ def compile_inputs(inputs: Inputs, target: str | None = None, selected: Selectio
         return Result((), (*inputs.settings_diagnostics, *inputs.text_diagnostics))
 
     seen: set[tuple[str, str]] = set()
-    diagnostics = [*inputs.text_diagnostics]
+    diagnostics = [*inputs.text_diagnostics, *inputs.variant_diagnostics]
     compiled = [_compile_one(document, inputs, target, selected, seen, diagnostics) for document in inputs.documents]
     diagnostics += inputs.surplus_documents
     result = _to_result(compiled, diagnostics, inputs, selected)
@@ -198,4 +201,4 @@ def _to_result(
         for manifest in document.manifests
     )
     all_suppressed = (*suppressed, *(finding for document in compiled for finding in document.ignored))
-    return Result(tuple(manifests), reported, all_suppressed)
+    return Result(tuple(manifests), tuple(inputs.once_each(reported)), all_suppressed)

@@ -43,6 +43,7 @@ def diff(
     from_cluster: ProfileSource | ClusterProfile | None = None,
     to_cluster: ProfileSource | ClusterProfile | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     server_side: bool = False,
     force_conflicts: bool = False,
     namespace: str | None = None,
@@ -54,9 +55,9 @@ def diff(
     differs from `a`.
 
     Specs are compiled first: for `target`, else for their own target, else for the one that emits the other side's
-    kind. `name` and `overrides` change the specs of `b` as they do for `compile`. The profiles are ClusterProfiles in
-    any form; their versions also decide how operators expand manifests. `diagnostics` include the reasons for which
-    applying `b` over `a` would be rejected (stage apply).
+    kind. `name`, `overrides` and `variants` change the specs of `b` as they do for `compile`. The profiles are
+    ClusterProfiles in any form; their versions also decide how operators expand manifests. `diagnostics` include the
+    reasons for which applying `b` over `a` would be rejected (stage apply).
 
     `a` may be the output of `kubectl get -o yaml`, with managed fields or without. Then `b` is compared as the server
     would keep it: what defaults, controllers and other managers wrote stays. It is applied as `kubectl apply` does, or
@@ -86,6 +87,7 @@ def diff(
         cluster=to_cluster,
         name=name,
         overrides=overrides,
+        variants=variants,
         schemas=schemas,
         extensions=extensions,
     )

@@ -31,6 +31,7 @@ def explain(
     filename: str | None = None,
     cluster_filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
@@ -56,6 +57,7 @@ def explain(
         cluster_filename=cluster_filename,
         name=name,
         overrides=overrides,
+        variants=variants,
         extensions=extensions,
         only_specs=True,
     )
@@ -70,16 +72,17 @@ def explain_inputs(
         diagnostics = (*inputs.settings_diagnostics, *inputs.text_diagnostics)
         return Explanation((), (), (), diagnostics, {})
 
-    return explanation.explain(
+    explained = explanation.explain(
         inputs.documents,
         inputs.profile,
         shared or shared_inputs(inputs),
         target=target,
         settings_diagnostics=inputs.settings_diagnostics,
-        diagnostics=(*inputs.text_diagnostics, *inputs.surplus_documents),
+        diagnostics=(*inputs.text_diagnostics, *inputs.variant_diagnostics, *inputs.surplus_documents),
         selection=selected,
         extensions=inputs.extensions,
     )
+    return explained._replace(diagnostics=tuple(inputs.once_each(explained.diagnostics)))
 
 
 def shared_inputs(inputs: Inputs) -> SharedInputs:

@@ -82,6 +82,13 @@ class Item(NamedTuple):
         return streams.to_diagnostic(problem, self.document, self.file.name, self.path, written)
 
 
+class Family(NamedTuple):
+    """The jobs of one document that has variants."""
+
+    file: File
+    jobs: Sequence[OverriddenDocument]
+
+
 class ItemsFound(NamedTuple):
     """The objects of the inputs after one step, and what is wrong with the specs that have no result of it."""
 
@@ -120,6 +127,8 @@ class Inputs:
         self.extensions = extensions
         self.settings_diagnostics = (*profile_diagnostics, *overrides.diagnostics)
         """Mistakes in the profile and in the paths of overrides."""
+        self._expanded: dict[int, Sequence[OverriddenDocument]] = {}
+        """The jobs of documents, by their identity."""
         self.only_specs = only_specs
         """Whether every document should be a spec, as for `compile`, so that no API server reads the texts."""
 
@@ -135,6 +144,7 @@ class Inputs:
         kubernetes: str | None = None,
         name: str | None = None,
         overrides: Sequence[tuple[str | Path, Any]] = (),
+        variants: Iterable[str] = (),
         beside: Iterable[StreamSource] | None = None,
         schemas: Iterable[str | os.PathLike[str]] = (),
         extensions: Extensions | None = None,
@@ -145,7 +155,7 @@ class Inputs:
         Raises TypeError for an argument of the wrong type, and ValueError for an invalid version of `kubernetes`.
         """
         arguments.check(filename=filename, name=name, kubernetes=kubernetes, extensions=extensions)
-        parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
+        parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name, variants)
         others = None if beside is None else read_beside(beside)
         profile_read = read_profile(cluster, filename=cluster_filename)
         versions = releases_of(profile_read.profile, kubernetes)
@@ -243,10 +253,11 @@ class Inputs:
 
     @cached_property
     def documents(self) -> list[OverriddenDocument]:
-        """Each document whole, with the overrides whatever its kind, for verbs to which each is a spec. With a name of
-        the run there is only the first.
+        """Each document whole, with the overrides whatever its kind, for verbs to which each is a spec; one with
+        variants is each of its jobs. With a name of the run there is only the first.
         """
-        return self._whole_documents[:1] if self.overrides.run_name is not None else self._whole_documents
+        documents = [document for document in self._whole_documents if document.data is not None]
+        return documents[:1] if self.overrides.run_name is not None else documents
 
     @property
     def surplus_documents(self) -> list[Diagnostic]:
@@ -256,8 +267,68 @@ class Inputs:
 
     @cached_property
     def _whole_documents(self) -> list[OverriddenDocument]:
-        documents = [document for file in self.files for document in file.source.documents]
-        return [apply_overrides(document, self.overrides) for document in documents]
+        return [job for file in self.files for document in file.source.documents for job in self._jobs_of(document)]
+
+    def _jobs_of(self, document: Document) -> Sequence[OverriddenDocument]:
+        """Return the jobs that a document stands for: itself, unless it has variants."""
+        if not self._may_vary(document.data):
+            return [apply_overrides(document, self.overrides)]
+        if id(document) not in self._expanded:
+            from ptcompile.spec.variants import jobs_of
+
+            self._expanded[id(document)] = jobs_of(document, self.overrides)
+        return self._expanded[id(document)]
+
+    def _may_vary(self, data: Json) -> bool:
+        """Return whether a document is a spec with variants, or one of whose variants an option speaks."""
+        if "variants" not in data and self.overrides == NO_OVERRIDES:
+            return False
+        return data.get("kind") == "TrainingJob" or (streams.is_ours(data) and data.get("kind") != "ClusterProfile")
+
+    @cached_property
+    def families(self) -> list[Family]:
+        """The jobs of each document with variants, or for which an option names some, with its file."""
+        varying = [
+            Family(file, self._jobs_of(document))
+            for file in self.files
+            for document in file.source.documents
+            if self._may_vary(document.data)
+        ]
+        return [family for family in varying if family.jobs[0].member is not None or family.jobs[0].data is None]
+
+    @cached_property
+    def variant_diagnostics(self) -> list[Diagnostic]:
+        """What is wrong with variants themselves."""
+        in_lists = [item for item in self._written_items if item.path and item.is_spec and "variants" in item.manifest]
+        diagnostics = [item.to_diagnostic(_VARIANTS_IN_LIST) for item in in_lists]
+        if not self.families:
+            return diagnostics
+        from ptcompile.spec.variants import without_effect
+
+        for file, jobs in self.families:
+            refused = [job for job in jobs if job.data is None]
+            diagnostics += [error for job in refused for error in job.to_diagnostics((), file.name)]
+            members = [job.member for job in jobs if job.member is not None]
+            notes = without_effect(members)
+            diagnostics += [streams.to_diagnostic(note, jobs[0].document, file.name) for note in notes]
+        return diagnostics
+
+    def once_each(self, diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+        """Return findings, those that several jobs of a document have once."""
+        if not self.families:
+            return diagnostics
+        from ptcompile.spec.variants import once_each
+
+        return once_each(diagnostics, [family.jobs for family in self.families])
+
+    @property
+    def open_choices(self) -> list[Diagnostic]:
+        """An error for each document that stands for several jobs, for verbs that look at one."""
+        several = [family for family in self.families if len(family.jobs) > 1]
+        return [
+            streams.to_diagnostic(_several_jobs(family.jobs), family.jobs[0].document, family.file.name)
+            for family in several
+        ]
 
     @property
     def related(self) -> Objects:
@@ -292,7 +363,14 @@ class Inputs:
         repeated = [
             item.to_diagnostic(problem) for item in self.specs for problem in streams.repeated_spec(item.manifest, seen)
         ]
-        return [*self.settings_diagnostics, *self.text_diagnostics, *unread, *self._overridden.diagnostics, *repeated]
+        return [
+            *self.settings_diagnostics,
+            *self.text_diagnostics,
+            *unread,
+            *self.variant_diagnostics,
+            *self._overridden.diagnostics,
+            *repeated,
+        ]
 
     @property
     def has_wrong_settings(self) -> bool:
@@ -329,23 +407,28 @@ class Inputs:
 
     def limited(self, *more: Diagnostic) -> tuple[Diagnostic, ...]:
         """Return the mistakes in what was given and the other findings, up to the limit for one file."""
-        return tuple(streams.limit_findings((*self.diagnostics, *more), self.filename))
+        return tuple(streams.limit_findings(self.once_each((*self.diagnostics, *more)), self.filename))
 
     def _is_unread_profile(self, item: Item) -> bool:
         is_profile = item.manifest.get("kind") == "ClusterProfile" and streams.is_ours(item.manifest)
         return is_profile and self.given_profile is None and not self.settings_diagnostics
 
     @cached_property
-    def _overridden(self) -> ItemsFound:
-        """Return the objects with the overrides, and the errors of the specs that cannot have them."""
-        items = [
+    def _written_items(self) -> tuple[Item, ...]:
+        """The objects as they are written."""
+        return tuple([
             Item(manifest, file, document, path)
             for file in self.files
             for document in file.source.documents
             for path, manifest in streams.objects_in(document.data)
-        ]
-        if not self.overrides.values:
-            return ItemsFound(tuple(items), ())
+        ])  # fmt: skip
+
+    @cached_property
+    def _overridden(self) -> ItemsFound:
+        """Return the objects with the overrides, and the errors of the specs that cannot have them."""
+        items = self._written_items
+        if self.overrides == NO_OVERRIDES and not any("variants" in item.manifest for item in items):
+            return ItemsFound(items, ())
 
         kept: list[Item] = []
         diagnostics: list[Diagnostic] = []
@@ -354,20 +437,38 @@ class Inputs:
             if not item.is_spec:
                 kept.append(item)
                 continue
+            if item.path and self.overrides == NO_OVERRIDES:
+                kept += [] if "variants" in item.manifest else [item]
+                continue
             if item.path:
                 diagnostics.append(item.to_diagnostic(_OVERRIDE_IN_LIST))
                 continue
 
-            overridden = apply_overrides(item.document, self.overrides)
-            errors = overridden.to_diagnostics((), item.file.name)
-            if has_earlier_job and self.overrides.run_name is not None:
-                errors.append(overridden.second_job_error(self.overrides.run_name))
-            has_earlier_job = True
-            diagnostics += errors
-            if not errors:
-                kept.append(item._replace(manifest=overridden.data, overridden=overridden))
+            for job in self._jobs_of(item.document):
+                if job.data is None:
+                    continue
+                errors = job.to_diagnostics((), item.file.name)
+                if has_earlier_job and self.overrides.run_name is not None:
+                    errors.append(job.second_job_error(self.overrides.run_name))
+                has_earlier_job = True
+                diagnostics += errors
+                if not errors:
+                    kept.append(item._replace(manifest=job.data, overridden=job))
         return ItemsFound(tuple(kept), tuple(diagnostics))
 
+
+def _several_jobs(jobs: Sequence[OverriddenDocument]) -> Problem:
+    """Return the error that a verb looks at one job, and the document has several."""
+    names = [job.member.name for job in jobs if job.member is not None]
+    listed = ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
+    text = f"{len(jobs)} jobs, and this looks at one"
+    help = f"choose one with --variant: {listed}"
+    problem = problem_at("spec-conflict", ("variants",), text, help, authority="ptcompile", on_key=True)
+    return problem._replace(blocks_compile=True)
+
+
+_MOST_LISTED = 12
+"""Number of variants that an error lists."""
 
 _OVERRIDE_IN_LIST = Problem(
     name="spec-conflict",
@@ -375,6 +476,9 @@ _OVERRIDE_IN_LIST = Problem(
     text="an override changes a TrainingJob that is a document, and this one is an item of a List",
     help="write it as a separate document",
     authority="ptcompile",
+)
+_VARIANTS_IN_LIST = _OVERRIDE_IN_LIST._replace(
+    text="variants are of a TrainingJob that is a document, and this one is an item of a List", blocks_compile=True
 )
 _UNREAD_PROFILE = problem_at(
     "unknown-kind",

@@ -170,11 +170,12 @@ def lint_inputs(
         problems.append(streams.no_documents())
     of_text = [streams.to_diagnostic(problem, None, file.name) for problem in problems]
     of_objects = _object_diagnostics(inputs, options, unchecked, pause, earlier or {})
-    everything = chain(inputs.settings_diagnostics, of_text, of_objects)
+    everything = chain(inputs.settings_diagnostics, of_text, inputs.variant_diagnostics, of_objects)
 
     diagnostics, ignored = streams.select(everything, options.selection, file.name)
     reported, suppressed = _without_suppressed(file, diagnostics, options.selection)
     objects = () if earlier is None else _digests(inputs)
+    reported = tuple(inputs.once_each(reported))
     return Report(reported, len(file.source.documents), tuple(unchecked), (*suppressed, *ignored), objects)
 
 

@@ -32,6 +32,7 @@ def rehearse(
     beside: Iterable[StreamSource] = (),
     name: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     extensions: Extensions | None = None,
     faults: Iterable[str] = (),
     python: str | None = None,
@@ -47,7 +48,7 @@ def rehearse(
     progress: Callable[[str], None] = lambda line: None,
 ) -> Rehearsal:
     """Rehearse the only job of a stream; a spec is compiled for `target`, or for the target that `compile` chooses.
-    `name` and `overrides` change it as they do for `compile`.
+    `name`, `overrides` and `variants` change it as they do for `compile`.
 
     `faults` are texts such as `"late 0=150s"` or `"kill 2@10s,back=20s"` (see `ptcompile.rehearsal.FORMS`). `python` is
     an interpreter that has torch, by default `python` on the PATH. With `image`, the pods are containers of that image
@@ -77,6 +78,7 @@ def rehearse(
         beside=beside,
         name=name,
         overrides=overrides,
+        variants=variants,
         extensions=extensions,
     )
     if not world.ok:

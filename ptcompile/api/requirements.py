@@ -64,6 +64,7 @@ def requires(
     name: str | None = None,
     filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Requirements:
     """Return what the jobs of a stream need: software with versions, CRDs, referenced objects and node resources.
@@ -80,6 +81,7 @@ def requires(
         cluster=cluster,
         name=name,
         overrides=overrides,
+        variants=variants,
         extensions=extensions,
     )
     jobs = jobs_of(inputs, target)
@@ -136,21 +138,22 @@ def platform(
     filename: str | None = None,
     name: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Setup:
     """Return what a cluster needs before these jobs run: objects for kubectl, Helm values, and a list of other
     requirements.
 
     `cluster` is a ClusterProfile in any form, by default the built-in one; `filename` is its name, for positions in
-    diagnostics. `specs` are streams of jobs, which compile with the passes of `extensions`; `name` and `overrides`
-    change each stream as they do for `compile`. Without jobs, the setup is for PyTorchJobs. If `diagnostics` has an
-    error, every other field is empty. Mistakes in the streams or profile never raise. Raises TypeError if `specs` is a
-    single text.
+    diagnostics. `specs` are streams of jobs, which compile with the passes of `extensions`; `name`, `overrides` and
+    `variants` change each stream as they do for `compile`. Without jobs, the setup is for PyTorchJobs. If
+    `diagnostics` has an error, every other field is empty. Mistakes in the streams or profile never raise. Raises
+    TypeError if `specs` is a single text.
     """
     if isinstance(specs, str | bytes | Mapping):
         raise TypeError("specs: expected a list of job streams, not a single one")
     arguments.check(filename=filename, name=name, extensions=extensions)
-    parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name)
+    parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name, variants)
     profile = read_profile(cluster, filename=filename)
     settings = Inputs((), profile.profile, overrides=parsed_overrides, profile_diagnostics=profile.diagnostics)
     if settings.has_wrong_settings:

@@ -37,14 +37,15 @@ def simulate(
     beside: Iterable[StreamSource] = (),
     name: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> World:
     """Return what every pod of every job of a stream will see.
 
-    A TrainingJob is compiled first: for `target`, or for every target that can express it; "default" is the target that
-    `compile` chooses. `name` and `overrides` change it as they do for `compile`. `cluster` is a ClusterProfile in any
-    form; its versions decide how operators behave. `beside` are sources with objects of other files,
-    such as the file of a TrainJob's runtime. `extensions` are passes and targets of plugins, from
+    A TrainingJob is compiled first: for `target`, or for every target that can express it; "default" is the target
+    that `compile` chooses. `name`, `overrides` and `variants` change it as they do for `compile`. `cluster` is a
+    ClusterProfile in any form; its versions decide how operators behave. `beside` are sources with objects of other
+    files, such as the file of a TrainJob's runtime. `extensions` are passes and targets of plugins, from
     `ptcompile.extensions`. Mistakes in a text or spec never raise; they are in `World.diagnostics`.
     """
     arguments.check(target=target)
@@ -54,6 +55,7 @@ def simulate(
         cluster=cluster,
         name=name,
         overrides=overrides,
+        variants=variants,
         beside=beside,
         extensions=extensions,
     )
@@ -64,8 +66,8 @@ def simulate_inputs(inputs: Inputs, target: str | None = None) -> World:
     """Return the world of all files: first the pods of their manifests, then those of each spec."""
     from ptcompile.simulator.world import World, merge_worlds, simulate as simulated
 
-    if inputs.has_wrong_settings:
-        return World(diagnostics=inputs.limited())
+    if inputs.has_wrong_settings or inputs.open_choices:
+        return World(diagnostics=inputs.limited(*inputs.open_choices))
 
     objects = inputs.objects
     manifests = [item.manifest for item in objects]

@@ -64,6 +64,7 @@ def stored(
     schemas: Iterable[str | os.PathLike[str]] = (),
     name: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     extensions: Extensions | None = None,
 ) -> Stored:
     """Return the objects of a stream as the server would keep them after their creation.
@@ -74,8 +75,8 @@ def stored(
     files, such as LimitRanges, priority classes and LocalQueues; `schemas` are files and folders of CRDs, and CRDs of
     the streams count too.
 
-    A TrainingJob is compiled first, for `target` or the one that `compile` chooses; `name` and `overrides` change it.
-    `extensions` are passes and targets of plugins. Mistakes in a text or spec never raise.
+    A TrainingJob is compiled first, for `target` or the one that `compile` chooses; `name`, `overrides` and `variants`
+    change it. `extensions` are passes and targets of plugins. Mistakes in a text or spec never raise.
     """
     arguments.check(target=target)
     inputs = Inputs.read(
@@ -84,6 +85,7 @@ def stored(
         cluster=cluster,
         name=name,
         overrides=overrides,
+        variants=variants,
         beside=beside,
         schemas=schemas,
         extensions=extensions,

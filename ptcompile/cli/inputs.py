@@ -40,7 +40,7 @@ def inputs_of(
     return Inputs(
         [read_file(file.content, file.name, given) for file in inputs],
         given,
-        overrides=read_overrides(overrides, options.name),
+        overrides=read_overrides(overrides, options.name, options.variant),
         beside=beside,
         schemas=schemas,
         extensions=extensions,
@@ -49,8 +49,9 @@ def inputs_of(
 
 
 def keywords(options: argparse.Namespace) -> JsonDict:
-    """Return --name and --set as keyword arguments of the API's functions."""
-    return {"name": options.name, "overrides": [(option.path, option.value) for option in options.set]}
+    """Return --name, --set and --variant as keyword arguments of the API's functions."""
+    overrides = [(option.path, option.value) for option in options.set]
+    return {"name": options.name, "overrides": overrides, "variants": options.variant}
 
 
 class Dumps(NamedTuple):

@@ -29,7 +29,7 @@ ALL = "all"
 
 def add_spec_options(parser: Parser, *, all_targets: bool = False) -> None:
     """Add the options that decide how a spec is compiled: --target, also with the value "all", --name, --set,
-    --set-string and --cluster.
+    --set-string, --variant and --cluster.
     """
     add_target(parser, all_targets=all_targets)
     add_overrides(parser)
@@ -96,7 +96,7 @@ def add_untrusted(parser: Parser) -> None:
 
 
 def add_overrides(parser: Parser) -> None:
-    """Add --name, --set and --set-string."""
+    """Add --name, --set, --set-string and --variant."""
     parser.add_value("--name", "NAME", "name the job for this run, before other names are derived from it")
     parser.add_repeatable(
         "--set",
@@ -107,6 +107,7 @@ def add_overrides(parser: Parser) -> None:
     parser.add_repeatable(
         "--set-string", "PATH=TEXT", "like --set, but always take the value as a string", dest="set", type=_set_string
     )
+    parser.add_repeatable("--variant", "NAME", "take only these variants of a spec, such as 70b (repeatable)")
 
 
 def _set(text: str) -> Set:

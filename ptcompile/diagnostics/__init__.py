@@ -202,6 +202,8 @@ class Diagnostic(NamedTuple):
     """Two columns that the full text report prints below the finding, the first row with their titles."""
     field: str = ""
     """The field's path as `message` begins with it; empty if it begins with something else."""
+    variant: str = ""
+    """The name of the job among those of its document, if there are several."""
 
     @property
     def text(self) -> str:

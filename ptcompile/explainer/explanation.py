@@ -18,7 +18,7 @@ from ptcompile.explainer.sensitivity import InputName
 from ptcompile.explainer.values import ItemNames, differences, matches, path_parts, shown_path, shown_value, value_at
 from ptcompile.ir import pods as pod_template
 from ptcompile.ir.job import Job
-from ptcompile.kubernetes.unstructured import MISSING, JsonDict
+from ptcompile.kubernetes.unstructured import MISSING, JsonDict, has
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
 from ptcompile.source.overrides import OverriddenDocument
@@ -179,8 +179,8 @@ class SharedInputs:
         self.sources: dict[InputName, Source] = {"spec": spec}
         if cluster is not None:
             self.sources["cluster"] = cluster
-        self.lines: dict[int, InputLines] = {}
-        """The lines of the documents, by their index."""
+        self.lines: dict[tuple[int, str | None], InputLines] = {}
+        """The lines of the jobs, by the index of their document and their name among its variants."""
 
     @cached_property
     def profile_document(self) -> Document | None:
@@ -231,11 +231,13 @@ def explain(
 
         first = len(manifests)
         manifests += compiled.manifests
-        index = document.document.index
-        if index not in shared.lines:
+        job_key = document.document.index, document.member and document.member.name
+        if job_key not in shared.lines:
             locate = partial(_with_span, spec=document, cluster=shared.profile_document)
-            shared.lines[index] = InputLines(document.data, built.spec, cluster, locate)
-        document_causes = provenance(document.data, compiled, chosen=target is not None, lines=shared.lines[index])
+            shared.lines[job_key] = InputLines(document.data, built.spec, cluster, locate)
+        document_causes = provenance(document.data, compiled, chosen=target is not None, lines=shared.lines[job_key])
+        if document.member is not None:
+            document_causes = tuple(_with_written_lines(cause, document) for cause in document_causes)
         causes += [cause._replace(manifest=first + cause.manifest) if first else cause for cause in document_causes]
         resource = streams.resource_name(document.data) or "TrainingJob"
         chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
@@ -252,7 +254,23 @@ def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) 
     if line.file == "spec" and spec.causing_override(line.path) is not None:
         return line._replace(overridden=True)
     document = spec.document if line.file == "spec" else cluster
-    return line if document is None or not line.given else line._replace(span=document.span(line.path))
+    path = spec.written_path(line.path) if line.file == "spec" else line.path
+    return line if document is None or not line.given else line._replace(span=document.span(path))
+
+
+def _with_written_lines(cause: Cause, spec: OverriddenDocument) -> Cause:
+    """Return a cause of one job of a document with the paths of its lines in the document."""
+    return cause._replace(inputs=tuple(_with_written_path(line, spec) for line in cause.inputs))
+
+
+def _with_written_path(line: Input, spec: OverriddenDocument) -> Input:
+    """Return a line with its path in the document and, if it is a variant's, the line whose value it replaces."""
+    path = spec.written_path(line.path)
+    if line.file != "spec" or path == line.path:
+        return line
+    shared = spec.document.span(line.path) if has(spec.document.data, line.path) else None
+    over = f"{field_path(line.path)}, line {shared.line}" if shared is not None else ""
+    return line._replace(path=path, over=over)
 
 
 def _input_text(source: Source, filename: str | None) -> InputText:

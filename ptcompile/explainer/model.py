@@ -38,6 +38,8 @@ class Input(NamedTuple):
     """Whether `***` replaces a secret in the value."""
     overridden: bool = False
     """Whether an override (`--set`, `--name`) set the value, in place of the file."""
+    over: str = ""
+    """The line of the spec whose value a variant's replaces."""
 
 
 class Cause(NamedTuple):

@@ -82,6 +82,7 @@ def _input_to_dict(line: Input) -> JsonDict:
         "span": line.span._asdict() if line.span else None,
         "masked": line.masked,
         **({"overridden": True} if line.overridden else {}),
+        **({"over": line.over} if line.over else {}),
     }
 
 
@@ -220,7 +221,9 @@ def _format_source(inputs: Sequence[Input], explanation: ExplanationLike) -> str
     if first.span is None:
         values = {str(line.path[-1]): line.value for line in inputs}
         value = f": {shown_value(values if len(inputs) > 1 else first.value)}"
-    return safe_text(f"{location}  {_join_paths([line.path for line in inputs], named=first.span is not None)}") + value
+    paths = _join_paths([line.path for line in inputs], named=first.span is not None)
+    over = f", over {first.over}" if first.over else ""
+    return safe_text(f"{location}  {paths}{over}") + value
 
 
 def _join_paths(paths: Sequence[Path], *, named: bool) -> str:

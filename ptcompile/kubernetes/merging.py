@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import Json, without_keys
+from ptcompile.kubernetes.unstructured import Json, as_mapping, without_keys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Path = tuple[str | int, ...]
 
 
 def merge(base: Any, patch: Any, key: str | None = None) -> Any:
     """Merge a patch over a value: mappings merge, named lists merge by name, other lists and scalars are replaced.
 
     null removes a key, as in a JSON merge patch. `key` is the field that holds the value. Tolerations have no name: a
-    patch's toleration is added unless an equal one exists.
+    patch's toleration is added unless an equal one exists. A variable of a spec is replaced, as its entry of a list is.
     """
     if isinstance(patch, Mapping):
         base = base if isinstance(base, Mapping) else {}
         merged = {k: v for k, v in base.items() if patch.get(k, ...) is not None}
         for k, v in patch.items():
             if v is not None:
-                merged[k] = merge(merged.get(k), v, k)
+                merged[k] = merge(None if key == "env" else merged.get(k), v, k)
         return merged
     if isinstance(base, Sequence) and isinstance(patch, Sequence) and not isinstance(patch, str):
         if key == "tolerations":
@@ -46,6 +50,26 @@ def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[A
             sourced = "valueFrom" in item or "value" in item
             items[position] = merge(_without_source(items[position]) if sourced else items[position], item)
     return items
+
+
+def patched_places(patch: Any, merged: Any, key: str = "") -> Iterator[tuple[Path, Path, bool]]:
+    """Yield where each value of a patch is in the merged value, where it is in the patch, and whether it is set as a
+    whole: a scalar, a null, a list that replaces another.
+    """
+    parts: list[tuple[Any, Any]] = []
+    if isinstance(patch, Mapping):
+        parts = [(name, name) for name in patch]
+    elif isinstance(patch, list) and isinstance(merged, list) and key in {"tolerations", *OBJECT_KEYS}:
+        name = OBJECT_KEYS.get(key)
+        identities = [_item_name(item, name) if name else _hashable(item) for item in merged]
+        wanted = [_item_name(item, name) if name else _hashable(merge(None, item)) for item in patch]
+        parts = [(identities.index(identity), index) for index, identity in enumerate(wanted)]
+
+    yield (), (), not parts
+    for place, index in parts:
+        inside = merged[place] if isinstance(merged, list) else as_mapping(merged).get(place)
+        for deeper, written, is_whole in patched_places(patch[index], inside, str(place)):
+            yield (place, *deeper), (index, *written), is_whole
 
 
 def _item_name(item: Any, name: str) -> Any:

@@ -98,6 +98,14 @@ class Document:
                 end = source.line_end(self._start + start, self._start + end) - self._start
         return source.span(self._start + start, self._start + end)
 
+    def key_text(self, path: Path) -> str:
+        """Return the last key of a path as it is written, with its quotes; empty for documents without text."""
+        source = self._source
+        span = self.span(path, on_key=True)
+        if source is None or span is None:
+            return ""
+        return source.text[source.offset(span.line, span.column) : source.offset(span.end_line, span.end_column)]
+
     def take_over(self, earlier: Document) -> None:
         """Take what was derived from the same document at another place of a text, by offsets from its start."""
         self._root = earlier._root

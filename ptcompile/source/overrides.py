@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, problem_at
@@ -20,6 +20,8 @@ class Overrides(NamedTuple):
     values: tuple[tuple[int, Path, Any], ...]
     """Index of each override in the input, its path and its value."""
     diagnostics: tuple[Diagnostic, ...] = ()
+    variants: tuple[str, ...] = ()
+    """Names of the variants to look at; all if there are none."""
 
     @property
     def run_name(self) -> str | None:
@@ -30,6 +32,33 @@ class Overrides(NamedTuple):
 NO_OVERRIDES = Overrides(())
 
 
+class VariantJob(NamedTuple):
+    """One job of a document that stands for several."""
+
+    name: str
+    """The names of its variants, joined by hyphens, which follow the document's own name."""
+    data: Any
+    """The document of the job alone."""
+    choices: tuple[Path, ...]
+    """The places of its variants in the document."""
+    places: Mapping[Path, Path]
+    """Where its variants write what the document does not share: by the path in the job, the path in the document."""
+
+    def written_path(self, path: Path) -> Path:
+        """Return the path in the whole document of a path in the job."""
+        ends = (end for end in range(len(path), 0, -1) if path[:end] in self.places)
+        end = next(ends, 0)
+        return (*self.places[path[:end]], *path[end:]) if end else path
+
+    def is_at(self, path: Path) -> bool:
+        """Return whether a path of the document is of this job: it is in its variants, or in none."""
+        return path[:1] != ("variants",) or any(path[: len(choice)] == choice for choice in self.choices)
+
+    def is_chosen(self, names: Collection[str]) -> bool:
+        """Return whether one of these names is the job's or that of one of its variants, or there are no names."""
+        return not names or self.name in names or any(choice[-1] in names for choice in self.choices)
+
+
 class OverriddenDocument(NamedTuple):
     """A document with the overrides applied."""
 
@@ -38,23 +67,40 @@ class OverriddenDocument(NamedTuple):
     set_paths: tuple[tuple[int, Path], ...]
     """Index of each override, and the path that it set."""
     rejected: tuple[tuple[int, Problem], ...]
-    """Overrides whose path does not exist in the document."""
+    """Overrides whose path does not exist in the document, and what is wrong with its variants."""
+    member: VariantJob | None = None
+    """The job that the data is, if the document stands for several."""
 
     def to_diagnostics(self, problems: Iterable[Problem], filename: str | None) -> list[Diagnostic]:
         """Return problems as diagnostics; those that an override caused are in the "file" `overrides[N]`, without a
         line.
         """
-        diagnostics = [self._override_diagnostic(number, problem) for number, problem in self.rejected]
+        diagnostics = [
+            streams.to_diagnostic(problem, self.document, filename)
+            if number == VARIANTS_INDEX
+            else self._override_diagnostic(number, problem)
+            for number, problem in self.rejected
+        ]
         return diagnostics + [self.to_diagnostic(problem, filename) for problem in problems]
 
     def to_diagnostic(self, problem: Problem, filename: str | None) -> Diagnostic:
-        """Return a problem as a diagnostic, reported for the override that caused it."""
+        """Return a problem as a diagnostic, reported for the override that caused it, else for the variant."""
+        path = self.written_path(problem.path)
         number = self.causing_override(problem.path)
-        return (
-            streams.to_diagnostic(problem, self.document, filename)
+        if number is None and path != problem.path:
+            number = self.causing_override(path)
+            problem = problem._replace(path=path, fix=None)
+        manifest = None if self.member is None else self.data
+        diagnostic = (
+            streams.to_diagnostic(problem, self.document, filename, manifest=manifest)
             if number is None
             else self._override_diagnostic(number, problem)
         )
+        return diagnostic if self.member is None else diagnostic._replace(variant=self.member.name)
+
+    def written_path(self, path: Path) -> Path:
+        """Return the path in the document of a path in the data, which may be of one of its jobs."""
+        return path if self.member is None else self.member.written_path(path)
 
     def second_job_error(self, name: str) -> Diagnostic:
         """Return the error for another job in a run with a name: two objects cannot share it."""
@@ -84,6 +130,9 @@ class OverriddenDocument(NamedTuple):
 RUN_NAME_INDEX = -1
 """The index of the override that sets the run's name."""
 
+VARIANTS_INDEX = -2
+"""The index, in place of an override's, of what is wrong with the variants that a document has."""
+
 _NAME_PATH = ("metadata", "name")
 
 
@@ -92,10 +141,12 @@ def override_filename(number: int) -> str:
     return "name=" if number == RUN_NAME_INDEX else f"overrides[{number}]"
 
 
-def read_overrides(overrides: Sequence[tuple[str | Path, Any]], name: str | None = None) -> Overrides:
+def read_overrides(
+    overrides: Sequence[tuple[str | Path, Any]], name: str | None = None, variants: Iterable[str] = ()
+) -> Overrides:
     """Parse overrides, whose path is a tuple or a text for `diagnostics.paths`, and add the run's name last."""
     if not overrides and name is None:
-        return NO_OVERRIDES
+        return NO_OVERRIDES._replace(variants=tuple(variants))
     from ptcompile.diagnostics.paths import MAX_PATH_PARTS, PathSyntaxError, parse_path
 
     values: list[tuple[int, Path, Any]] = []
@@ -111,44 +162,25 @@ def read_overrides(overrides: Sequence[tuple[str | Path, Any]], name: str | None
             diagnostics.append(streams.to_diagnostic(problem, None, override_filename(number)))
     if name is not None:
         values.append((RUN_NAME_INDEX, _NAME_PATH, name))
-    return Overrides(tuple(values), tuple(diagnostics))
+    return Overrides(tuple(values), tuple(diagnostics), tuple(variants))
 
 
-def apply_overrides(document: Document, overrides: Overrides) -> OverriddenDocument:
-    """Return a copy of a document's data with the overrides applied in order."""
-    data: Any = document.data
+def apply_overrides(document: Document, overrides: Overrides, member: VariantJob | None = None) -> OverriddenDocument:
+    """Return a copy of a document's data, or of one of its jobs, with the overrides applied in order."""
+    data: Any = document.data if member is None else member.data
     set_paths: list[tuple[int, Path]] = []
     rejected: list[tuple[int, Problem]] = []
     for number, path, value in overrides.values:
         if number == RUN_NAME_INDEX:
             data = _without_generate_name(data)
         try:
-            data, set_path = _with_value(data, path, value, ())
+            data, set_path = with_value(data, path, value)
         except _NoPlaceError as error:
             problem = problem_at("spec-invalid-value", error.path, str(error), error.help, authority="ptcompile")
             rejected.append((number, problem))
             continue
         set_paths.append((number, set_path))
-    return OverriddenDocument(data, document, tuple(set_paths), tuple(rejected))
-
-
-def apply_to_stream(
-    documents: Iterable[Document], overrides: Overrides, filename: str | None
-) -> tuple[list[OverriddenDocument], list[Diagnostic]]:
-    """Return the documents with the overrides applied, and the errors of those that cannot have them, which are left
-    out: an override without a place in a document, or the run's name for a second one.
-    """
-    applied: list[OverriddenDocument] = []
-    diagnostics: list[Diagnostic] = []
-    for number, document in enumerate(documents):
-        changed = apply_overrides(document, overrides)
-        errors = changed.to_diagnostics((), filename)
-        if number and overrides.run_name is not None:
-            errors.append(changed.second_job_error(overrides.run_name))
-        diagnostics += errors
-        if not errors:
-            applied.append(changed)
-    return applied, diagnostics
+    return OverriddenDocument(data, document, tuple(set_paths), tuple(rejected), member)
 
 
 def _without_generate_name(data: Any) -> Any:
@@ -168,7 +200,7 @@ class _NoPlaceError(ValueError):
         super().__init__(message)
 
 
-def _with_value(data: Any, path: Path, value: Any, parent: Path) -> tuple[Any, Path]:
+def with_value(data: Any, path: Path, value: Any, parent: Path = ()) -> tuple[Any, Path]:
     """Return a copy of the data with one value changed, and the path of that value; missing parts are created."""
     if not path:
         return value, parent
@@ -177,11 +209,11 @@ def _with_value(data: Any, path: Path, value: Any, parent: Path) -> tuple[Any, P
     if isinstance(data, list) or (data is None and isinstance(head, int)):
         items: list[Any] = data or []
         index = _item_index(items, head, parent)
-        inner, set_path = _with_value(items[index] if index < len(items) else None, rest, value, (*parent, index))
+        inner, set_path = with_value(items[index] if index < len(items) else None, rest, value, (*parent, index))
         return [*items[:index], inner, *items[index + 1 :]], set_path
     key = str(head)
     mapping = data if isinstance(data, Mapping) else {}
-    inner, set_path = _with_value(mapping.get(key), rest, value, (*parent, key))
+    inner, set_path = with_value(mapping.get(key), rest, value, (*parent, key))
     return {**mapping, key: inner}, set_path
 
 

@@ -112,6 +112,14 @@ def read_spec(data: Any) -> Spec | None:
     return cast("Spec | None", read(SPEC, data)[0])
 
 
+def accepts_null(path: Path) -> bool:
+    """Return whether a null at a path of a TrainingJob is a value of its field, such as no queue."""
+    fields: Any = None
+    for part in reversed(path):
+        fields = {part: fields}
+    return not read(SPEC, {"metadata": {"name": "x"}, **fields})[1]
+
+
 def read_cluster(data: Any) -> ClusterProfile | None:
     """Return a decoded ClusterProfile document as an object, or None if it is invalid."""
     return cast("ClusterProfile | None", read(CLUSTER, data)[0])

@@ -356,13 +356,24 @@ class JobSpec(Nodes, PodFields):
     )
 
 
+VariantsByName = Annotated[
+    dict[str, JobSpec],
+    Field(json_schema_extra={"minProperties": 1, "propertyNames": {"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"}}),
+]
+"""Parts of a spec by name."""
+
+
 class Spec(Model):
-    """One training job."""
+    """One training job, or several that have most of their fields in common."""
 
     api_version: Literal["ptcompile/v1"] = optional("Version of the format.", "ptcompile/v1")
     kind: Literal["TrainingJob"] = optional("Kind of the document.", "TrainingJob")
     metadata: Metadata = Field(description="Name, namespace, labels and annotations.")
     spec: JobSpec = Field(description="The job.")
+    variants: VariantsByName | list[VariantsByName] | None = optional(
+        "Jobs that differ from this one, by name: parts of a spec that are merged over it as a role is. A list of maps "
+        "stands for their product. The document itself is then no job.",
+    )
 
 
 def json_schema() -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from ptcompile.diagnostics import Problem
 from ptcompile.source.documents import Document, from_data, read
-from ptcompile.source.overrides import OverriddenDocument, apply_overrides, apply_to_stream, read_overrides
+from ptcompile.source.overrides import OverriddenDocument, apply_overrides, read_overrides
 
 Json = dict[str, Any]
 
@@ -100,14 +100,3 @@ def test_problem_of_the_file_keeps_its_line() -> None:
     own, caused = result.to_diagnostics(problems, "spec.yaml")
     assert (own.filename, own.span and own.span.line) == ("spec.yaml", 1)
     assert (caused.filename, caused.span) == ("overrides[0]", None)
-
-
-def test_name_is_for_one_document() -> None:
-    documents = [document({"a": 1}), document({"a": 2})]
-    overrides = read_overrides([("a", 3)], "run")
-    results, diagnostics = apply_to_stream(documents, overrides, "spec.yaml")
-    assert [result.data["a"] for result in results] == [3]
-    (diagnostic,) = diagnostics
-    assert (diagnostic.filename, diagnostic.severity) == ("name=", "error")
-    assert diagnostic.message == "metadata.name: 'run' names one job, and this is a second one"
-    assert len(apply_to_stream(documents, read_overrides([("a", 3)]), "spec.yaml")[0]) == 2

@@ -324,7 +324,7 @@ def _schemas(node: Any) -> Iterator[dict[str, Any]]:
 
 
 SAY_NOTHING = {"$id", "$schema", "$defs", "title", "description", "examples", "default", "x-check"}
-FOR_EDITORS = {"allOf", "if", "then"}
+FOR_EDITORS = {"allOf", "if", "then", "propertyNames", "minProperties"}
 READ = {"$ref", "anyOf", "const", "enum", "type", "properties", "required", "additionalProperties", "items"}
 BOUNDS = {"object": set(), "string": {"pattern", "maxLength"}, "integer": {"minimum", "maximum"}}
 

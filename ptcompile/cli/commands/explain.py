@@ -201,7 +201,10 @@ def _explain(file: InputFile, options: argparse.Namespace, findings: Reporter, s
 
     profile = _read_profile(options)
     selected = None if options.no_lint else settings.selection(file.name)
-    explanation = explain_inputs(_inputs(file, profile, options, settings), options.target, selected)
+    inputs = _inputs(file, profile, options, settings)
+    explanation = explain_inputs(inputs, options.target, selected)
+    if options.path is not None and inputs.open_choices:
+        explanation = explanation._replace(jobs=(), diagnostics=(*explanation.diagnostics, *inputs.open_choices))
     _add_findings(explanation.diagnostics, (file, profile), options, findings)
     return explanation
 

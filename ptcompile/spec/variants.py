@@ -1,0 +1,285 @@
+"""Variants of a spec: one document that stands for several jobs.
+
+Each variant is a partial `spec`, merged over the document's own as a role is merged over its job. A list of maps of
+variants stands for their product.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
+from math import prod
+
+from ptcompile._internal.limits import limits
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.spelling import closest_match
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, field_path, problem_at
+from ptcompile.kubernetes.merging import merge, patched_places
+from ptcompile.kubernetes.names import why_not_dns_label
+from ptcompile.kubernetes.unstructured import Json, as_mapping, get, without_keys
+from ptcompile.source.documents import Document
+from ptcompile.source.overrides import (
+    VARIANTS_INDEX,
+    OverriddenDocument,
+    Overrides,
+    VariantJob,
+    apply_overrides,
+    with_value,
+)
+from ptcompile.source.scalars import resolve
+
+_KEY = "variants"
+
+
+class _Variant(NamedTuple):
+    """One entry of `variants`."""
+
+    path: Path
+    """Its place in the document; the last key is its name."""
+    patch: Json
+
+
+class _Job(NamedTuple):
+    """A job, and what is wrong with its choice of variants."""
+
+    member: VariantJob
+    problems: tuple[Problem, ...]
+
+
+def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument]:
+    """Return the jobs that a document stands for, with overrides; the document itself if it has no variants.
+
+    If its variants are wrong there is one without data, which has the problems.
+    """
+    inside = [each for each in overrides.values if each[1][:1] == (_KEY,)]
+    if _KEY not in document.data:
+        return [_without_variants(document, overrides, inside)]
+
+    known = {str(name): (*path, name) for path, axis in _axes(document.data[_KEY]) for name in as_mapping(axis)}
+    located = [(number, _located(path, known), value) for number, path, value in inside]
+    changed = apply_overrides(document, Overrides(tuple(located)))
+    unknown = [
+        (number, _unknown(str((*path, "")[1]), known))
+        for number, path, _ in located
+        if not _is_inside(path, known.values())
+    ]
+    if unknown or changed.rejected:
+        return [_refused(document, (*unknown, *changed.rejected))]
+
+    members, problems = _expand(document, changed.data)
+    absent = [name for name in overrides.variants if not any(member.is_chosen([name]) for member in members)]
+    problems = problems or [_unknown(name, known) for name in absent]
+    if problems:
+        return [_refused(document, [(VARIANTS_INDEX, problem) for problem in problems])]
+
+    of_all = overrides._replace(values=tuple(each for each in overrides.values if each not in inside))
+    jobs = [apply_overrides(document, of_all, each) for each in members if each.is_chosen(overrides.variants)]
+    return [job._replace(set_paths=(*changed.set_paths, *job.set_paths)) for job in jobs]
+
+
+def _without_variants(document: Document, overrides: Overrides, inside: Collection[Any]) -> OverriddenDocument:
+    """Return a document that stands for itself, which cannot have overrides of variants."""
+    if not (inside or overrides.variants):
+        return apply_overrides(document, overrides)
+    problem = _error("spec-conflict", (_KEY,), "the spec has no variants", "remove the option, or add some")
+    numbers = [number for number, _, _ in inside] or [VARIANTS_INDEX]
+    return _refused(document, [(number, problem) for number in numbers])
+
+
+def _refused(document: Document, rejected: Iterable[tuple[int, Problem]]) -> OverriddenDocument:
+    return OverriddenDocument(None, document, (), tuple(rejected))
+
+
+def _located(path: Path, known: Mapping[str, Path]) -> Path:
+    """Return the path of an override in the document: its map is not named."""
+    name = str(path[1]) if len(path) > 1 else ""
+    return (*known[name], *path[2:]) if name in known else path
+
+
+def _is_inside(path: Path, variants: Iterable[Path]) -> bool:
+    """Return whether a path of an override is a variant or inside of one."""
+    return any(path[: len(variant)] == variant for variant in variants)
+
+
+def _unknown(name: str, known: Collection[str]) -> Problem:
+    """Return the error for an option that names no variant."""
+    near = closest_match(name, known)
+    help = f"did you mean {near}?" if near else f"the variants are {', '.join(known)}"
+    return _error("spec-invalid-value", (_KEY,), f"no variant {name!r}", help)
+
+
+def without_effect(members: Iterable[VariantJob]) -> Problems:
+    """Yield a note for each job that is the same as an earlier one."""
+    known: list[VariantJob] = []
+    for member in members:
+        twin = next((earlier for earlier in known if earlier.data["spec"] == member.data["spec"]), None)
+        known.append(member)
+        if twin is None:
+            continue
+
+        choices = zip(twin.choices, member.choices, strict=True)
+        path = next(own for other, own in choices if own != other)
+        text = f"no effect: {member.name} is the same job as {twin.name}"
+        help = "check what it should change, or remove it"
+        yield problem_at("variant-without-effect", path, text, help, "note", "style", "ptcompile", on_key=True)
+
+
+def once_each(diagnostics: Iterable[Diagnostic], families: Iterable[Sequence[OverriddenDocument]]) -> list[Diagnostic]:
+    """Return findings, one that several jobs of a document have once. It names them if others of the family do not
+    have it.
+    """
+    by_document = {family[0].document.index: family for family in families}
+    times: Counter[Any] = Counter()
+    groups: dict[Any, list[Diagnostic]] = {}
+    for number, diagnostic in enumerate(diagnostics):
+        alone = None if diagnostic.variant else number
+        key = (alone, diagnostic.code, diagnostic.document, diagnostic.filename, diagnostic.path, diagnostic.span)
+        times[diagnostic.variant, key] += 1
+        groups.setdefault((key, times[diagnostic.variant, key]), []).append(diagnostic)
+    broken = {group[0].variant for group in groups.values() if group[0].severity == "error"}
+    return [_with_jobs(group, by_document.get(group[0].document, ()), broken) for group in groups.values()]
+
+
+def _with_jobs(
+    alike: Sequence[Diagnostic], family: Sequence[OverriddenDocument], broken: Collection[str]
+) -> Diagnostic:
+    """Return a finding that some jobs of a family have; it names them, and what they chose, if others do not have it.
+    Of `broken` jobs that is not known.
+    """
+    first = alike[0]
+    having = {diagnostic.variant for diagnostic in alike}
+    jobs = [job for job in family if job.member is not None and job.member.is_at(first.path)]
+    others = [job for job in jobs if job.member is not None and job.member.name not in {*having, *broken}]
+    if not first.variant or not others:
+        return first
+
+    document = jobs[0].document
+    named = [job.member for job in jobs if job.member is not None and job.member.name in having][:_MOST_NAMED]
+    choices = dict.fromkeys(choice for member in named for choice in member.choices)
+    places = [_described(document, choice) for choice in choices if choice != first.path[: len(choice)]]
+    more = f" and {len(having) - len(named)} more" if len(having) > len(named) else ""
+    names = ", ".join(str(get(member.data, ("metadata", "name"), member.name)) for member in named)
+    return first._replace(message=f"{first.message} (in {names}{more}: {', '.join(places)})", fix=None)
+
+
+def _described(document: Document, choice: Path) -> str:
+    """Return the place of a variant, with its line."""
+    span = document.span(choice, on_key=True)
+    return field_path(choice) if span is None else f"{field_path(choice)}, line {span.line}"
+
+
+_MOST_NAMED = 3
+"""Number of jobs that a finding names."""
+
+
+def _expand(document: Document, data: Json) -> tuple[list[VariantJob], list[Problem]]:
+    """Return the jobs of a document in order, or what is wrong with its variants."""
+    axes = _axes(data[_KEY])
+    problems = [problem for path, axis in axes for problem in _axis_problems(document, path, axis)]
+    count = prod(len(as_mapping(axis)) for _, axis in axes)
+    most = limits().variants
+    if count > most:
+        help = "write several documents, or generate them in Python"
+        problems.append(_error("too-large", (_KEY,), f"{count} jobs, and a document has at most {most}", help))
+    if problems:
+        return [], problems
+
+    variants = [[_Variant((*path, name), as_mapping(patch)) for name, patch in axis.items()] for path, axis in axes]
+    base = without_keys(data, _KEY)
+    jobs = [_job_of(base, choices) for choices in product(*variants)]
+    problems = [problem for job in jobs for problem in job.problems]
+    members = {job.member.name: job.member for job in jobs}
+    if len(members) < count:
+        problems.append(_error("spec-conflict", (_KEY,), "two jobs have the same name", "rename a variant"))
+    return [*members.values()], [*dict.fromkeys(problems)]
+
+
+def _axes(written: Any) -> list[tuple[Path, Any]]:
+    """Return the maps of variants, with their places in the document."""
+    if isinstance(written, list) and written:
+        return [((_KEY, index), axis) for index, axis in enumerate(written)]
+    return [((_KEY,), written)]
+
+
+def _axis_problems(document: Document, path: Path, axis: Any) -> Problems:
+    """Yield what is wrong with the form of a map of variants, and with its names."""
+    if not isinstance(axis, Mapping) or not axis:
+        text = "not a mapping of variants"
+        yield _error("spec-wrong-type", path, text, "write NAME: and the fields of spec that it changes")
+        return
+
+    for name, patch in axis.items():
+        place = (*path, name)
+        key = document.key_text(place)
+        meaning = key if not key or key[0] in "\"'" else resolve(key)
+        why_not = why_not_dns_label(str(name))
+        if not isinstance(meaning, str):
+            text = f"{key} is read as {'true or false' if isinstance(meaning, bool) else 'a number'}, not as a name"
+            help = f'write "{key}" in quotes, or a word before it, such as v-{key}'
+            yield _error("spec-invalid-value", place, text, help, on_key=True)
+        elif why_not:
+            help = "it becomes a part of the job's name"
+            yield _error("spec-invalid-value", place, f"not a name for a variant: {why_not}", help, on_key=True)
+        if not (patch is None or isinstance(patch, Mapping)):
+            yield _error("spec-wrong-type", place, "not a mapping", "write the fields of spec that it changes")
+
+
+def _error(name: str, path: Path, text: str, help: str, *, on_key: bool = False) -> Problem:
+    on_key = on_key or path == (_KEY,)
+    return problem_at(name, path, text, help, authority="ptcompile", on_key=on_key)._replace(blocks_compile=True)
+
+
+def _job_of(base: Json, choices: Iterable[_Variant]) -> _Job:
+    """Return the job of one choice in each axis; two of them cannot set one path, so that no order decides."""
+    spec: Any = base.get("spec")
+    places: dict[Path, Path] = {}
+    set_paths: dict[Path, Path] = {}
+    problems: list[Problem] = []
+    for choice in choices:
+        merged = merge(spec, choice.patch)
+        for place, inside, is_whole in patched_places(choice.patch, merged):
+            path = ("spec", *place)
+            written = (*choice.path, *inside)
+            if is_whole or not isinstance(get(base, path), Mapping | list):
+                places[path] = written
+            if not (is_whole and place):
+                continue
+            earlier = next((known for other, known in set_paths.items() if _meet(other, path)), choice.path)
+            set_paths.setdefault(path, written)
+            if earlier[: len(choice.path)] == choice.path:
+                continue
+            text = f"{field_path(earlier)} sets it too, and no order of the two decides"
+            problems.append(_error("spec-conflict", written, text, "set it in one of the two lists", on_key=True))
+        spec = _with_nulls(merged, choice.patch)
+
+    paths = tuple([choice.path for choice in choices])
+    name = "-".join(str(path[-1]) for path in paths)
+    data = {**base, "metadata": _named(base.get("metadata"), name), "spec": spec}
+    return _Job(VariantJob(name, data, paths, places), tuple(problems))
+
+
+def _meet(first: Path, second: Path) -> bool:
+    """Return whether one path is the other, or leads to it."""
+    shared = min(len(first), len(second))
+    return first[:shared] == second[:shared]
+
+
+def _with_nulls(merged: Any, patch: Json) -> Any:
+    """Return merged fields with the nulls of a patch where null is a value, such as no queue; elsewhere it removes."""
+    from ptcompile.spec.reader import accepts_null
+
+    for place, inside, is_whole in patched_places(patch, merged):
+        is_null = is_whole and get(patch, inside, ...) is None
+        if is_null and accepts_null(("spec", *place)):
+            merged = with_value(merged, place, None)[0]
+    return merged
+
+
+def _named(metadata: Any, name: str) -> Any:
+    """Return the metadata of a job with its own name, or prefix of a name."""
+    own = get(metadata, ("name",))
+    prefix = get(metadata, ("generateName",))
+    if isinstance(own, str):
+        return {**metadata, "name": f"{own}-{name}"}
+    return {**metadata, "generateName": f"{prefix}{name}-"} if isinstance(prefix, str) else metadata
