@@ -155,7 +155,9 @@ class Inputs:
         Raises TypeError for an argument of the wrong type, and ValueError for an invalid version of `kubernetes`.
         """
         arguments.check(filename=filename, name=name, kubernetes=kubernetes, extensions=extensions)
-        parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name, variants)
+        parsed_overrides = read_overrides(
+            arguments.pairs(overrides, "overrides"), name, arguments.strings(variants, "variants")
+        )
         others = None if beside is None else read_beside(beside)
         profile_read = read_profile(cluster, filename=cluster_filename)
         versions = releases_of(profile_read.profile, kubernetes)

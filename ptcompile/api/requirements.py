@@ -153,7 +153,9 @@ def platform(
     if isinstance(specs, str | bytes | Mapping):
         raise TypeError("specs: expected a list of job streams, not a single one")
     arguments.check(filename=filename, name=name, extensions=extensions)
-    parsed_overrides = read_overrides(arguments.pairs(overrides, "overrides"), name, variants)
+    parsed_overrides = read_overrides(
+        arguments.pairs(overrides, "overrides"), name, arguments.strings(variants, "variants")
+    )
     profile = read_profile(cluster, filename=filename)
     settings = Inputs((), profile.profile, overrides=parsed_overrides, profile_diagnostics=profile.diagnostics)
     if settings.has_wrong_settings:

@@ -214,7 +214,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_at_its_line(fault: str) -> None:
     text, wanted = FAULTS[fault]
-    advice = 2 if fault == "of a product" else 0
+    advice = 3 if fault == "of a product" else 0
     assert messages(text)[: len(wanted)] == wanted
     assert len(messages(text)) <= len(wanted) + advice, "nothing is said twice"
 
