@@ -37,11 +37,16 @@ def load(name: str) -> Schema:
     return schema
 
 
+def package_text(name: str) -> str:
+    """Return a text by its path in the package, such as `spec/starters/eks.yaml`."""
+    with open(os.path.join(_PACKAGE, *name.split("/")), encoding="utf-8") as file:
+        return file.read()
+
+
 @cache
 def load_table(name: str) -> Schema:
     """Return a table by its path in the package, such as `hardware/machines.json`. It is shared and must not be
     changed.
     """
-    with open(os.path.join(_PACKAGE, *name.split("/")), encoding="utf-8") as file:
-        table: Schema = json.load(file)
+    table: Schema = json.loads(package_text(name))
     return table

@@ -79,6 +79,15 @@ def init(target: str | None = None) -> str:
     return starter_spec(target)
 
 
+CLOUDS = ("eks", "gke", "aks", "oke")
+"""The clouds with a starter profile."""
+
+
+def starter_profile(cloud: str | None = None) -> str:
+    """Return a commented cluster profile to start from, for one of `CLOUDS` or for any cluster."""
+    return schema_files.package_text(f"spec/starters/{cloud or 'other'}.yaml")
+
+
 def plugins() -> tuple[Plugin, ...]:
     """Return the installed packages with ptcompile entry points, sorted by name. None of them is imported."""
     return installed()

@@ -114,10 +114,18 @@ def read(path: str) -> bytes:
     also for a link out of its tree.
     """
     reject_link_out(path)
+    if path.startswith(BUILT_IN):
+        from ptcompile.api.reference import starter_profile
+
+        return starter_profile(path.removeprefix(BUILT_IN)).encode()
     try:
         return _read_bytes(path)
     except OSError as error:
         raise UsageError(f"{path}: {reason(error)}") from None
+
+
+BUILT_IN = "built-in:"
+"""What the name of a starter profile begins with, in place of a file's."""
 
 
 def reject_link_out(path: str) -> None:

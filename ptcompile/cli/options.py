@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from ptcompile._internal.limits import MAX_SECONDS
+from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.reporter import ReportFormat
 from ptcompile.report import FORMATS
@@ -48,8 +49,36 @@ def add_target(parser: Parser, *, all_targets: bool = False) -> None:
 
 def add_cluster(parser: Parser, *, configured: bool = True) -> None:
     """Add --cluster. If `configured`, its default is the configuration's profile (see `config.profile_path`)."""
-    parser.add_value("--cluster", "FILE", "the cluster profile (kind: ClusterProfile)")
+    parser.add_value(
+        "--cluster",
+        "FILE",
+        "the cluster profile (kind: ClusterProfile), or a starter: eks, gke",
+        type=profile_name,
+    )
     parser.set_defaults(configured_cluster=configured)
+
+
+def profile_name(text: str) -> str:
+    """Return the profile that an option names: a file, or without one of that name a cloud's starter."""
+    if os.path.exists(text) or not text.isalpha():
+        return text
+    name = cloud_name(text)
+    files.print_error(f"ptcompile: {name} is a built-in starter; ptcompile init --profile --cloud {name} writes it")
+    return f"{files.BUILT_IN}{name}"
+
+
+def cloud_name(text: str) -> str:
+    """Parse the name of a cloud with a starter profile. Raises an error of argparse for an unknown one."""
+    from ptcompile.api.reference import CLOUDS
+
+    name = _CLOUDS_BY_VENDOR.get(text, text)
+    if name in CLOUDS:
+        return name
+    starters = f"the starters are {', '.join(CLOUDS)}"
+    raise argparse.ArgumentTypeError(f"no file and no cloud {text!r}; {starters}; ptcompile init --profile writes one")
+
+
+_CLOUDS_BY_VENDOR = {"aws": "eks", "gcp": "gke", "google": "gke", "azure": "aks", "oci": "oke", "oracle": "oke"}
 
 
 def add_related(parser: Parser) -> None:

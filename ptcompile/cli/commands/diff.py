@@ -7,7 +7,7 @@ import argparse
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, keywords
-from ptcompile.cli.options import Parser, add_format, add_output_format, add_spec_options, check_target
+from ptcompile.cli.options import Parser, add_format, add_output_format, add_spec_options, check_target, profile_name
 from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
@@ -41,8 +41,8 @@ def add(parser: Parser) -> None:
     parser.add_flag("--server-side", "predict kubectl apply --server-side")
     parser.add_flag("--force-conflicts", "with --server-side: take over fields of other managers")
     parser.add_repeatable("--schemas", "PATH", "CRDs or JSON Schemas (repeatable)")
-    parser.add_value("--from-cluster", "FILE", "the cluster profile of side A")
-    parser.add_value("--to-cluster", "FILE", "the cluster profile of side B")
+    parser.add_value("--from-cluster", "FILE", "the cluster profile of side A", type=profile_name)
+    parser.add_value("--to-cluster", "FILE", "the cluster profile of side B", type=profile_name)
     add_format(parser, "text", "json", "markdown")
     add_output_format(parser)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from ptcompile.api.inputs import Inputs
 from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
-from ptcompile.cli.options import Parser, add_output_format, add_overrides, add_spec_options, check_target
+from ptcompile.cli.options import Parser, add_output_format, add_overrides, add_spec_options, check_target, profile_name
 from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import join_escaped
 
@@ -41,7 +42,7 @@ work as well as specs.
 
 def add_platform(parser: Parser) -> None:
     """Add the options of `platform`."""
-    parser.add_value("cluster", "CLUSTER", "the cluster profile (kind: ClusterProfile)", nargs="?")
+    parser.add_value("cluster", "CLUSTER", "the cluster profile (kind: ClusterProfile)", nargs="?", type=profile_name)
     parser.add_value("paths", "SPEC", "the jobs: files, directories, globs, or -", nargs="*")
     add_overrides(parser)
     output = parser.add_mutually_exclusive_group()
@@ -67,8 +68,11 @@ def add_requires(parser: Parser) -> None:
 def platform(options: argparse.Namespace) -> int:
     """Print what an administrator must install; print nothing if a spec has an error."""
     findings = Reporter(options.output_format)
+    if options.from_dump is not None and options.cluster is not None:
+        raise UsageError("--from-dump writes a profile: give neither a profile nor specs")
     if options.from_dump is not None:
-        return _print_profile(options, findings)
+        text = profile_of_dumps(options.from_dump, findings)
+        return findings.finish() or files.write_stdout(text)
     if options.cluster is None:
         raise UsageError("no profile given: name CLUSTER, or --from-dump; ptcompile platform --help shows how")
     findings.add_options(options)
@@ -97,16 +101,14 @@ def platform(options: argparse.Namespace) -> int:
     return files.write_stdout(emit(setup.values))
 
 
-def _print_profile(options: argparse.Namespace, findings: Reporter) -> int:
-    if options.cluster is not None:
-        raise UsageError("--from-dump writes a profile: give neither a profile nor specs")
+def profile_of_dumps(paths: Sequence[str], findings: Reporter) -> str:
+    """Return the profile of the cluster with the objects of these dumps; mistakes in them are added to the findings."""
     from ptcompile.api.requirements import profile_from_dumps
 
-    dumps = read_dumps(options.from_dump, "dump")
+    dumps = read_dumps(paths, "dump")
     draft = profile_from_dumps(dumps.files)
     findings.add_all(dumps.inputs, draft.diagnostics)
-    status = findings.finish()
-    return status or files.write_stdout(draft.text())
+    return draft.text() if draft.ok else ""
 
 
 def requires(options: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Container
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import Parser, add_format, check_target
+from ptcompile.cli.options import Parser, add_format, check_target, cloud_name
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -25,21 +25,41 @@ def add_init(parser: Parser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write to this file, which must not exist (default: standard output)"
     )
+    parser.add_flag("--profile", "write a cluster profile instead of a spec")
+    parser.add_value("--cloud", "CLOUD", "with --profile: a starter for eks, gke, aks or oke", type=cloud_name)
+    parser.add_repeatable("--from-dump", "DUMP", "with --profile: the cluster of these objects, as platform writes it")
 
 
 def run_init(options: argparse.Namespace) -> int:
-    """Print the starter spec, or write it to a new file."""
+    """Print the starter spec or profile, or write it to a new file."""
     check_target(options.target)
-    from ptcompile.api.reference import init
-
-    text = init(options.target)
+    if not options.profile and (options.cloud or options.from_dump):
+        raise UsageError("--cloud and --from-dump are of a profile: give --profile too")
+    text, status = _starter(options)
+    if status:
+        return status
     if options.output is None:
         return files.write_stdout(text)
     if os.path.lexists(options.output):
         raise UsageError(f"{options.output} already exists; init never overwrites a file")
     files.write_files({options.output: text})
-    files.print_error(f"ptcompile: wrote {options.output}; ptcompile {options.output} prints its manifests")
+    use = "--cluster takes it" if options.profile else f"ptcompile {options.output} prints its manifests"
+    files.print_error(f"ptcompile: wrote {options.output}; {use}")
     return 0
+
+
+def _starter(options: argparse.Namespace) -> tuple[str, int]:
+    """Return the text to start from, and the exit status of what it was read from."""
+    from ptcompile.api.reference import init, starter_profile
+
+    if not options.from_dump:
+        return starter_profile(options.cloud) if options.profile else init(options.target), 0
+    from ptcompile.cli.commands.platform import profile_of_dumps
+    from ptcompile.cli.reporter import Reporter
+
+    findings = Reporter()
+    text = profile_of_dumps(options.from_dump, findings)
+    return text, findings.finish()
 
 
 def add_plugins(parser: Parser) -> None:
@@ -218,5 +238,9 @@ PARSERS = {
     "targets": ("  ptcompile targets\n  ptcompile targets --accelerators\n", add_targets, run_targets),
     "plugins": ("  ptcompile plugins\n", add_plugins, run_plugins),
     "schema": ("  ptcompile schema spec > spec.schema.json\n", add_schema, run_schema),
-    "init": ("  ptcompile init --target job -o spec.yaml\n", add_init, run_init),
+    "init": (
+        "  ptcompile init --target job -o spec.yaml\n  ptcompile init --profile --cloud eks -o cluster.yaml\n",
+        add_init,
+        run_init,
+    ),
 }

@@ -231,7 +231,10 @@ def _check_spot(cluster: ClusterProfile) -> Problems:
         yield problem("spec-invalid-value", path, message, help, severity="warning")
     else:
         message = f"the profile {name!r} has no cloud and no spot nodes, so nothing selects them"
-        help = "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, and pass it with --cluster FILE"
+        help = (
+            "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, which ptcompile init --profile writes, "
+            "and pass it with --cluster FILE"
+        )
         yield conflict(path, message, help)
 
 

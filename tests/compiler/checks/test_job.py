@@ -351,7 +351,8 @@ def test_the_spot_error_says_where_the_profile_goes() -> None:
     (problem,) = compiled(smallest("spot: true")).problems
     assert (
         problem.help
-        == "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, and pass it with --cluster FILE"
+        == "set spec.cloud (gke, eks, aks or oke) or spec.spot in a profile, which ptcompile init --profile writes, "
+        "and pass it with --cluster FILE"
     )
 
 
