@@ -145,6 +145,7 @@ class Inputs:
         name: str | None = None,
         overrides: Sequence[tuple[str | Path, Any]] = (),
         variants: Iterable[str] = (),
+        default_target: str | None = None,
         beside: Iterable[StreamSource] | None = None,
         schemas: Iterable[str | os.PathLike[str]] = (),
         extensions: Extensions | None = None,
@@ -156,7 +157,7 @@ class Inputs:
         """
         arguments.check(filename=filename, name=name, kubernetes=kubernetes, extensions=extensions)
         parsed_overrides = read_overrides(
-            arguments.pairs(overrides, "overrides"), name, arguments.strings(variants, "variants")
+            arguments.pairs(overrides, "overrides"), name, arguments.strings(variants, "variants"), default_target
         )
         others = None if beside is None else read_beside(beside)
         profile_read = read_profile(cluster, filename=cluster_filename)
@@ -281,9 +282,14 @@ class Inputs:
             self._expanded[id(document)] = jobs_of(document, self.overrides)
         return self._expanded[id(document)]
 
+    @property
+    def _has_options(self) -> bool:
+        """Whether the caller changes specs, and not only the configuration."""
+        return bool(self.overrides.values or self.overrides.variants)
+
     def _may_vary(self, data: Json) -> bool:
         """Return whether a document is a spec with variants, or one of whose variants an option speaks."""
-        if "variants" not in data and self.overrides == NO_OVERRIDES:
+        if "variants" not in data and not self._has_options:
             return False
         return data.get("kind") == "TrainingJob" or (streams.is_ours(data) and data.get("kind") != "ClusterProfile")
 
@@ -439,7 +445,7 @@ class Inputs:
             if not item.is_spec:
                 kept.append(item)
                 continue
-            if item.path and self.overrides == NO_OVERRIDES:
+            if item.path and not self._has_options:
                 kept += [] if "variants" in item.manifest else [item]
                 continue
             if item.path:

@@ -15,6 +15,7 @@ from ptcompile.api.inputs import NO_PROFILE, File, Inputs, ProfileRead, releases
 from ptcompile.diagnostics.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.source.overrides import NO_OVERRIDES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class LintOptions(NamedTuple):
     """Rules and passes of plugins and of the configuration."""
     schemas: tuple[str | os.PathLike[str], ...] = ()
     """Files and folders of CRDs or JSON Schemas."""
+    target: str | None = None
+    """The target of specs that name none."""
 
     def inputs(
         self,
@@ -59,6 +62,7 @@ class LintOptions(NamedTuple):
             [file],
             self.profile,
             versions=self.versions,
+            overrides=NO_OVERRIDES._replace(target=self.target),
             beside=beside,
             schemas=self.schemas,
             extensions=self.extensions,

@@ -64,6 +64,8 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
         from ptcompile.cli import config
 
         options.cluster = config.profile_path(options)
+        if "variant" in options:
+            options.default_target = config.load(None).target
     if own_process and is_untrusted:
         _limit_memory()
     return _run_until_deadline(options, UNTRUSTED_SECONDS if is_untrusted else None)

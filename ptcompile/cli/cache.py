@@ -259,6 +259,7 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
         "select": config.selected(),
         "ignore": config.ignore,
         "kubernetes": config.kubernetes_version,
+        "target": config.target,
         "webhooks": not options.no_webhooks,
         "unknown_kinds": options.unknown_kinds,
         "lines": lines,

@@ -58,6 +58,8 @@ class Config(NamedTuple):
     severity: tuple[tuple[str, str], ...] = ()
     per_file_severity: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     cluster: str | None = None
+    target: str | None = None
+    """The target of specs that name none; the command line's is of all."""
     kubernetes_version: str | None = None
     fail_on: str = "error"
     baseline: str | None = None
@@ -127,6 +129,7 @@ class Config(NamedTuple):
             unknown_kinds=unknown_kinds,
             extensions=self.extensions,
             schemas=self.schemas,
+            target=self.target,
         )
 
     def _matching(self, table: Sequence[tuple[str, T]], path: str) -> Iterator[T]:
@@ -385,6 +388,7 @@ _PARSERS: JsonDict = {
     "severity": _parse_severities,
     "per-file-severity": _parse_per_file_severities,
     "cluster": _parse_string,
+    "target": _parse_string,
     "kubernetes-version": _parse_string,
     "fail-on": _parse_severity,
     "baseline": _parse_string,

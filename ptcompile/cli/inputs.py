@@ -40,7 +40,7 @@ def inputs_of(
     return Inputs(
         [read_file(file.content, file.name, given) for file in inputs],
         given,
-        overrides=read_overrides(overrides, options.name, options.variant),
+        overrides=read_overrides(overrides, options.name, options.variant, options.default_target),
         beside=beside,
         schemas=schemas,
         extensions=extensions,

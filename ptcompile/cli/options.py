@@ -136,6 +136,7 @@ def add_overrides(parser: Parser) -> None:
     parser.add_repeatable(
         "--set-string", "PATH=TEXT", "like --set, but always take the value as a string", dest="set", type=_set_string
     )
+    parser.set_defaults(default_target=None)
     parser.add_repeatable("--variant", "NAME", "take only these variants of a spec, such as 70b (repeatable)")
 
 

@@ -92,9 +92,13 @@ def point_at_options(diagnostics: Iterable[Diagnostic], options: argparse.Namesp
         elif match is not None and int(match[1]) < len(options.set):
             number = int(match[1])
             span = _span(diagnostic, options.set[number], number + 1)
-            diagnostic = diagnostic._replace(filename=SET_OPTION, span=span)
+            help = _USE_STRING if (diagnostic.help or "").startswith("write it in quotes") else diagnostic.help
+            diagnostic = diagnostic._replace(filename=SET_OPTION, span=span, help=help)
         out.append(diagnostic)
     return out
+
+
+_USE_STRING = "use --set-string, which takes the value as it is written"
 
 
 def _span(diagnostic: Diagnostic, option: Set, line: int) -> Span:

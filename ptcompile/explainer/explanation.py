@@ -240,7 +240,7 @@ def explain(
             document_causes = tuple(_with_written_lines(cause, document) for cause in document_causes)
         causes += [cause._replace(manifest=first + cause.manifest) if first else cause for cause in document_causes]
         resource = streams.resource_name(document.data) or "TrainingJob"
-        chosen_by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
+        chosen_by = "caller" if target else document.target_setter
         steps = explain_passes(passes.pass_runs(built.lowered, built.context, built.passes))
         numbers = tuple(range(first, len(manifests)))
         jobs.append(Explained(resource, built.context.target.name, chosen_by, numbers, steps))

@@ -86,7 +86,12 @@ def _input_to_dict(line: Input) -> JsonDict:
     }
 
 
-_TARGET_REASONS = {"caller": "requested", "spec": "spec.target", "default": "what the job needs"}
+_TARGET_REASONS = {
+    "caller": "requested",
+    "spec": "spec.target",
+    "configuration": "ptcompile.toml",
+    "default": "what the job needs",
+}
 _MAX_LINES = 6
 """Number of input lines shown per value; JSON has all of them."""
 

@@ -418,7 +418,8 @@ def _read_stream(
     first_line = result.span(start, start).line if start else 1
     for begin, end, line in _split_documents(result, result.text[start:] if start else result.text, problems, start):
         parsed = parse(result.text[begin:end])
-        problems.extend(_to_problem(result, begin, finding) for finding in parsed.findings)
+        findings = (_with_earlier_anchor(finding, result.text, begin) for finding in parsed.findings)
+        problems.extend(_to_problem(result, begin, finding) for finding in findings)
         data = parsed.data
         if type(data) is dict:
             documents.append(document_at(result, parsed, index, first_line + line - 1, begin, end))
@@ -427,6 +428,17 @@ def _read_stream(
         index += data is not None or bool(parsed.findings)
     result.documents = tuple(documents)
     result.problems = tuple(problems)
+
+
+_match_unknown_anchor = Pattern(r"no anchor (&\S+) comes").match
+
+
+def _with_earlier_anchor(finding: ReaderProblem, text: str, begin: int) -> ReaderProblem:
+    """Return the problem of an unknown anchor with another help if an earlier document of the stream has it."""
+    unknown = _match_unknown_anchor(finding.message)
+    if unknown is None or text.find(unknown[1], 0, begin) < 0:
+        return finding
+    return finding._replace(help="an anchor ends with its document: write it again, or one spec with variants")
 
 
 def _split_documents(source: Source, text: str, problems: list[Problem], offset: int) -> Iterator[tuple[int, int, int]]:

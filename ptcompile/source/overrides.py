@@ -22,6 +22,8 @@ class Overrides(NamedTuple):
     diagnostics: tuple[Diagnostic, ...] = ()
     variants: tuple[str, ...] = ()
     """Names of the variants to look at; all if there are none."""
+    target: str | None = None
+    """The target of specs that name none, which the configuration sets."""
 
     @property
     def run_name(self) -> str | None:
@@ -102,6 +104,13 @@ class OverriddenDocument(NamedTuple):
         """Return the path in the document of a path in the data, which may be of one of its jobs."""
         return path if self.member is None else self.member.written_path(path)
 
+    @property
+    def target_setter(self) -> str:
+        """Who names the target: "configuration", "spec", or "default" if nobody does."""
+        if (TARGET_INDEX, _TARGET_PATH) in self.set_paths:
+            return "configuration"
+        return "spec" if self.data["spec"].get("target") else "default"
+
     def second_job_error(self, name: str) -> Diagnostic:
         """Return the error for another job in a run with a name: two objects cannot share it."""
         text = f"{name!r} names one job, and this is a second one"
@@ -133,20 +142,28 @@ RUN_NAME_INDEX = -1
 VARIANTS_INDEX = -2
 """The index, in place of an override's, of what is wrong with the variants that a document has."""
 
+TARGET_INDEX = -3
+"""The index of the configuration's target."""
+
+_TARGET_PATH = ("spec", "target")
 _NAME_PATH = ("metadata", "name")
 
 
 def override_filename(number: int) -> str:
     """Return the file name for findings of an override."""
-    return "name=" if number == RUN_NAME_INDEX else f"overrides[{number}]"
+    names = {RUN_NAME_INDEX: "name=", TARGET_INDEX: "ptcompile.toml"}
+    return names.get(number, f"overrides[{number}]")
 
 
 def read_overrides(
-    overrides: Sequence[tuple[str | Path, Any]], name: str | None = None, variants: Iterable[str] = ()
+    overrides: Sequence[tuple[str | Path, Any]],
+    name: str | None = None,
+    variants: Iterable[str] = (),
+    default_target: str | None = None,
 ) -> Overrides:
     """Parse overrides, whose path is a tuple or a text for `diagnostics.paths`, and add the run's name last."""
     if not overrides and name is None:
-        return NO_OVERRIDES._replace(variants=tuple(variants))
+        return NO_OVERRIDES._replace(variants=tuple(variants), target=default_target)
     from ptcompile.diagnostics.paths import MAX_PATH_PARTS, PathSyntaxError, parse_path
 
     values: list[tuple[int, Path, Any]] = []
@@ -162,7 +179,7 @@ def read_overrides(
             diagnostics.append(streams.to_diagnostic(problem, None, override_filename(number)))
     if name is not None:
         values.append((RUN_NAME_INDEX, _NAME_PATH, name))
-    return Overrides(tuple(values), tuple(diagnostics), tuple(variants))
+    return Overrides(tuple(values), tuple(diagnostics), tuple(variants), default_target)
 
 
 def apply_overrides(document: Document, overrides: Overrides, member: VariantJob | None = None) -> OverriddenDocument:
@@ -180,6 +197,10 @@ def apply_overrides(document: Document, overrides: Overrides, member: VariantJob
             rejected.append((number, problem))
             continue
         set_paths.append((number, set_path))
+    spec = data.get("spec") if overrides.target is not None and isinstance(data, Mapping) else None
+    if isinstance(spec, Mapping) and not spec.get("target"):
+        data = {**data, "spec": {**spec, "target": overrides.target}}
+        set_paths.append((TARGET_INDEX, _TARGET_PATH))
     return OverriddenDocument(data, document, tuple(set_paths), tuple(rejected), member)
 
 

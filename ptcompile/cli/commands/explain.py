@@ -174,6 +174,7 @@ def _inputs(file: InputFile, profile: InputFile | None, options: argparse.Namesp
         cluster_filename=options.cluster,
         extensions=settings.extensions,
         only_specs=True,
+        default_target=settings.target,
         **keywords(options),
     )
 

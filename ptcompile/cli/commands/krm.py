@@ -31,6 +31,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.source import streams
 from ptcompile.source.emitter import emit, emit_all
+from ptcompile.source.overrides import NO_OVERRIDES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -225,6 +226,7 @@ def _compile_specs(
         inputs = Inputs(
             [read_file(file.content, file.name, settings.profile)],
             settings.profile,
+            overrides=NO_OVERRIDES._replace(target=config.target),
             extensions=config.extensions,
             only_specs=True,
         )

@@ -316,6 +316,7 @@ def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], set
         cluster_filename=options.cluster,
         extensions=settings.extensions,
         only_specs=True,
+        default_target=settings.target,
         **keywords(options),
     )
     return explain_page(inputs, options.target, settings.selection(options.spec))

@@ -1,0 +1,48 @@
+"""`target` in the configuration: the target of specs that name none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.running import here
+from tests.making import smallest
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    Path("ptcompile.toml").write_text('target = "jobset"\n', encoding="utf-8")
+    Path("none.yaml").write_text(smallest("nodes: 2"), encoding="utf-8")
+    Path("own.yaml").write_text(smallest("nodes: 2\ntarget: volcano"), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [(["none.yaml"], "JobSet"), (["own.yaml"], "Job"), (["none.yaml", "--target", "pytorchjob"], "PyTorchJob")],
+)
+def test_the_command_line_wins_over_the_spec_and_that_over_the_configuration(
+    words: list[str], kind: str, capsys: Capture
+) -> None:
+    ran = here(capsys, *words)
+    assert ran.status == 0, ran.err
+    assert kind in [manifest["kind"] for manifest in yaml.safe_load_all(ran.out)]
+
+
+def test_explain_says_who_set_it(capsys: Capture) -> None:
+    assert "(target jobset: ptcompile.toml)" in here(capsys, "explain", "none.yaml").out
+    assert "(target volcano: spec.target)" in here(capsys, "explain", "own.yaml").out
+
+
+@pytest.mark.parametrize("verb", ["compile", "lint", "simulate"])
+def test_an_unknown_target_is_a_mistake_of_the_configuration(verb: str, capsys: Capture) -> None:
+    Path("ptcompile.toml").write_text('target = "jobst"\n', encoding="utf-8")
+    ran = here(capsys, verb, "none.yaml")
+    assert ran.status == 1
+    assert "no target 'jobst'" in ran.out + ran.err
+    assert "--> ptcompile.toml" in ran.out + ran.err
