@@ -17,7 +17,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking, blocking_text, has_error, problem_at
 from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import Json, get, nested_map
+from ptcompile.kubernetes.unstructured import Json, get, may_mention, nested_map, object_name
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
@@ -319,7 +319,18 @@ class Inputs:
             members = [job.member for job in jobs if job.member is not None]
             notes = without_effect(members)
             diagnostics += [streams.to_diagnostic(note, jobs[0].document, file.name) for note in notes]
+            diagnostics += self._shared_folders(file, jobs)
         return diagnostics
+
+    def _shared_folders(self, file: File, jobs: Sequence[OverriddenDocument]) -> list[Diagnostic]:
+        """Return the warnings about jobs of one spec that write to the same place."""
+        if len(jobs) < 2 or not may_mention(jobs[0].data, "persistentVolumeClaim"):
+            return []
+        from ptcompile.compiler.families import FamilyMember, problems_between
+
+        members = [FamilyMember(object_name(job.data), job.data, self.compile(job.data)) for job in jobs]
+        problems = problems_between(members, self.versions)
+        return [jobs[number].to_diagnostic(problem, file.name) for number, problem in problems]
 
     def once_each(self, diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
         """Return findings, those that several jobs of a document have once."""

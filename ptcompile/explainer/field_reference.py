@@ -132,7 +132,11 @@ def find_field(address: str) -> FieldReference:
 def is_address(word: str) -> bool:
     """Return whether a word begins as the address of a field does: with `spec`, `metadata` or a known kind."""
     first = word.rpartition("/")[2].partition(".")[0]
-    return first in {"spec", "metadata"} or bool(_kinds_named(first))
+    return first in _OUR_FIELDS or bool(_kinds_named(first))
+
+
+_OUR_FIELDS = frozenset({"spec", "metadata", "variants"})
+"""The fields of a TrainingJob, which need no kind before them."""
 
 
 def spec_addresses() -> Iterator[str]:
@@ -152,7 +156,7 @@ def _kind_and_parts(address: str) -> tuple[tuple[str, str], list[str], tuple[str
     """Return the kind of an address, the parts of its path, and other kinds of that name."""
     api_version, _, rest = address.rpartition("/")
     first, *parts = rest.split(".")
-    if first in {"spec", "metadata"} and not api_version:
+    if first in _OUR_FIELDS and not api_version:
         return ("ptcompile/v1", "TrainingJob"), [first, *parts], ()
     kinds = _kinds_named(first)
     chosen = [kind for kind in kinds if kind[0] == api_version] if api_version else kinds

@@ -57,7 +57,7 @@ class VariantJob(NamedTuple):
         return path[:1] != ("variants",) or any(path[: len(choice)] == choice for choice in self.choices)
 
     def is_chosen(self, names: Collection[str]) -> bool:
-        """Return whether one of these names is the job's or that of one of its variants, or there are no names."""
+        """Return whether one of these names is the job's or that of one of its variants, or none is given."""
         return not names or self.name in names or any(choice[-1] in names for choice in self.choices)
 
 
@@ -106,7 +106,7 @@ class OverriddenDocument(NamedTuple):
 
     @property
     def target_setter(self) -> str:
-        """Who names the target: "configuration", "spec", or "default" if nobody does."""
+        """Who names the target: "configuration", "spec", or "default" for what the job needs."""
         if (TARGET_INDEX, _TARGET_PATH) in self.set_paths:
             return "configuration"
         return "spec" if self.data["spec"].get("target") else "default"

@@ -36,6 +36,11 @@ def test_fields_below_a_key() -> None:
     assert "nprocPerNode" not in completions(f"{HEAD}  elastic: {{nprocPerNode: 8, |")
 
 
+@pytest.mark.parametrize("variants", ["variants:\n  a:\n    |", "variants:\n- a: {env: {}, |}"])
+def test_fields_of_a_variant(variants: str) -> None:
+    assert {"nodes", "elastic"} <= set(completions(SPEC + variants))
+
+
 def test_a_field_has_its_description() -> None:
     item = completions(f"{HEAD}  scr|")["script"]
     assert "torchrun starts" in str(item.documentation)

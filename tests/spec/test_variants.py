@@ -298,3 +298,30 @@ def test_an_item_of_a_list_cannot_have_variants() -> None:
     report = lint({"apiVersion": "v1", "kind": "List", "items": [document]})
     (finding,) = report.diagnostics
     assert finding.message == "variants are of a TrainingJob that is a document, and this one is an item of a List"
+
+
+SHARED = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: a}
+spec:
+  image: ghcr.io/acme/llama:2.1
+  script: train.py
+  args: [--lr, $(LR), --output-dir, DIR]
+  nodes: 2
+  volumes: [{name: kept, persistentVolumeClaim: {claimName: checkpoints}}]
+  volumeMounts: [{name: kept, mountPath: /kept}]
+variants:
+  b: {env: {LR: "1", RUN: b}}
+  c: {env: {LR: "2", RUN: c}}
+  d: {args: [--output-dir, /kept/own]}
+"""
+
+
+def test_two_variants_that_write_to_one_folder() -> None:
+    (warning,) = messages(SHARED.replace("DIR", "/kept/run"))
+    text = "7 spec.args[3]: a-b writes its checkpoints to /kept/run of the claim checkpoints too"
+    assert warning == f"{text} (in a-c: variants.c, line 13)"
+    assert messages(SHARED.replace("DIR", "/kept/$(RUN)")) == []
+    named = SHARED.replace("DIR]", "/kept/run, --run-name, $(RUN)]")
+    assert messages(named) == [], "the script may put the name of the run into the folder"

@@ -1,0 +1,77 @@
+"""What the jobs of one spec do to one another: only a document with variants shows them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.compiler.location import PlacedProblem, locate
+from ptcompile.compiler.pipeline import Compiled
+from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.kubernetes.unstructured import Json, as_string, get, nested_map
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linter import Stream
+from ptcompile.linter.rule import Subject, subject_of
+from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
+
+
+_NAMES_OF_RUNS = frozenset({"run", "name", "experiment", "exp", "tag", "id", "job"})
+"""Words of options by which a script may tell runs apart."""
+
+
+class FamilyMember(NamedTuple):
+    """One job of a spec, compiled."""
+
+    name: str
+    data: Json
+    compiled: Compiled
+
+
+class _KeptFolder(NamedTuple):
+    """A folder of a claim to which a job writes checkpoints."""
+
+    claim: str
+    sub_path: str
+    folder: str
+
+
+def problems_between(members: Iterable[FamilyMember], versions: Versions) -> Iterator[tuple[int, Problem]]:
+    """Yield a warning for each folder to which an earlier job writes its checkpoints too, with the job's index."""
+    writers: dict[_KeptFolder, str] = {}
+    for number, member in enumerate(members):
+        manifests = member.compiled.manifests
+        stream = Stream(manifests, versions)
+        findings: list[PlacedProblem] = []
+        own: dict[_KeptFolder, str] = {}
+        for index, manifest in enumerate(manifests):
+            for path, kept in _kept_folders(subject_of(manifest, stream)):
+                own[kept] = member.name
+                if kept in writers:
+                    findings.append(PlacedProblem(_shared_folder(path, kept, writers[kept]), index))
+
+        yield from ((number, problem) for problem in locate(findings, member.data, member.compiled.trace))
+        writers = {**own, **writers}
+        stream.release()
+
+
+def _kept_folders(subject: Subject) -> Iterator[tuple[Path, _KeptFolder]]:
+    """Yield the folders of claims to which pods write checkpoints, with the fields that name them."""
+    for template in subject.templates:
+        for container in template.main_containers:
+            words = {part for word in container.argv for part in word.text.lower().replace("_", "-").split("-")}
+            if words & _NAMES_OF_RUNS:  # the script may put it into the folder
+                continue
+            for checkpoint in written_checkpoints(container):
+                place, mount = mount_for(container, checkpoint.folder) or ((), {})
+                volume = volume_of(template, mount) if place else None
+                claim = as_string(nested_map(volume[1], "persistentVolumeClaim").get("claimName")) if volume else ""
+                sub_path = as_string(mount.get("subPathExpr")) or as_string(mount.get("subPath"))
+                written = as_string(get(subject.manifest, checkpoint.path))
+                if claim and "$" not in written + sub_path:  # what varies may be in it
+                    yield checkpoint.path, _KeptFolder(claim, sub_path, checkpoint.folder)
+
+
+def _shared_folder(path: Path, kept: _KeptFolder, writer: str) -> Problem:
+    text = f"{writer} writes its checkpoints to {kept.folder} of the claim {kept.claim} too"
+    help = "put what varies into the folder, such as /checkpoints/$(RUN) with RUN in env"
+    return problem_at("shared-checkpoints", path, text, help, "warning", "run", "ptcompile")
