@@ -17,7 +17,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking, blocking_text, has_error, problem_at
 from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import Json, get, may_mention, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, get, may_mention, nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.source import streams
 from ptcompile.source.documents import Document, Source
@@ -326,10 +326,9 @@ class Inputs:
         """Return the warnings about jobs of one spec that write to the same place."""
         if len(jobs) < 2 or not may_mention(jobs[0].data, "persistentVolumeClaim"):
             return []
-        from ptcompile.compiler.families import FamilyMember, problems_between
+        from ptcompile.compiler.families import problems_between
 
-        members = [FamilyMember(object_name(job.data), job.data, self.compile(job.data)) for job in jobs]
-        problems = problems_between(members, self.versions)
+        problems = problems_between([(job.data, self.compile(job.data)) for job in jobs], self.versions)
         return [jobs[number].to_diagnostic(problem, file.name) for number, problem in problems]
 
     def once_each(self, diagnostics: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
@@ -344,10 +343,11 @@ class Inputs:
     def open_choices(self) -> list[Diagnostic]:
         """An error for each document that stands for several jobs, for verbs that look at one."""
         several = [family for family in self.families if len(family.jobs) > 1]
-        return [
-            streams.to_diagnostic(_several_jobs(family.jobs), family.jobs[0].document, family.file.name)
-            for family in several
-        ]
+        if not several:
+            return []
+        from ptcompile.spec.variants import open_choice
+
+        return [streams.to_diagnostic(open_choice(jobs), jobs[0].document, file.name) for file, jobs in several]
 
     @property
     def related(self) -> Objects:
@@ -475,19 +475,6 @@ class Inputs:
                     kept.append(item._replace(manifest=job.data, overridden=job))
         return ItemsFound(tuple(kept), tuple(diagnostics))
 
-
-def _several_jobs(jobs: Sequence[OverriddenDocument]) -> Problem:
-    """Return the error that a verb looks at one job, and the document has several."""
-    names = [job.member.name for job in jobs if job.member is not None]
-    listed = ", ".join(names[:_MOST_LISTED]) + (", ..." if len(names) > _MOST_LISTED else "")
-    text = f"{len(jobs)} jobs, and this looks at one"
-    help = f"choose one with --variant: {listed}"
-    problem = problem_at("spec-conflict", ("variants",), text, help, authority="ptcompile", on_key=True)
-    return problem._replace(blocks_compile=True)
-
-
-_MOST_LISTED = 12
-"""Number of variants that an error lists."""
 
 _OVERRIDE_IN_LIST = Problem(
     name="spec-conflict",

@@ -36,11 +36,10 @@ def inputs_of(
     `profile` may be the built-in one if there is no --cluster; then none was given.
     """
     given = profile if options.cluster else None
-    overrides = [(option.path, option.value) for option in options.set]
     return Inputs(
         [read_file(file.content, file.name, given) for file in inputs],
         given,
-        overrides=read_overrides(overrides, options.name, options.variant, options.default_target),
+        overrides=read_overrides(**keywords(options), default_target=options.default_target),
         beside=beside,
         schemas=schemas,
         extensions=extensions,

@@ -8,23 +8,14 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.compiler.location import PlacedProblem, locate
 from ptcompile.compiler.pipeline import Compiled
 from ptcompile.diagnostics import Path, Problem, problem_at
-from ptcompile.kubernetes.unstructured import Json, as_string, get, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, get, nested_map, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter import Stream
 from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 
-
 _NAMES_OF_RUNS = frozenset({"run", "name", "experiment", "exp", "tag", "id", "job"})
 """Words of options by which a script may tell runs apart."""
-
-
-class FamilyMember(NamedTuple):
-    """One job of a spec, compiled."""
-
-    name: str
-    data: Json
-    compiled: Compiled
 
 
 class _KeptFolder(NamedTuple):
@@ -35,22 +26,21 @@ class _KeptFolder(NamedTuple):
     folder: str
 
 
-def problems_between(members: Iterable[FamilyMember], versions: Versions) -> Iterator[tuple[int, Problem]]:
-    """Yield a warning for each folder to which an earlier job writes its checkpoints too, with the job's index."""
+def problems_between(jobs: Iterable[tuple[Json, Compiled]], versions: Versions) -> Iterator[tuple[int, Problem]]:
+    """Yield a warning for each folder to which an earlier job writes its checkpoints too, with the job's index. `jobs`
+    are the documents of the jobs, compiled.
+    """
     writers: dict[_KeptFolder, str] = {}
-    for number, member in enumerate(members):
-        manifests = member.compiled.manifests
-        stream = Stream(manifests, versions)
+    for number, (data, compiled) in enumerate(jobs):
+        stream = Stream(compiled.manifests, versions)
         findings: list[PlacedProblem] = []
-        own: dict[_KeptFolder, str] = {}
-        for index, manifest in enumerate(manifests):
+        for index, manifest in enumerate(compiled.manifests):
             for path, kept in _kept_folders(subject_of(manifest, stream)):
-                own[kept] = member.name
-                if kept in writers:
-                    findings.append(PlacedProblem(_shared_folder(path, kept, writers[kept]), index))
+                writer = writers.setdefault(kept, object_name(data))
+                if writer != object_name(data):
+                    findings.append(PlacedProblem(_shared_folder(path, kept, writer), index))
 
-        yield from ((number, problem) for problem in locate(findings, member.data, member.compiled.trace))
-        writers = {**own, **writers}
+        yield from ((number, problem) for problem in locate(findings, data, compiled.trace))
         stream.release()
 
 

@@ -236,9 +236,11 @@ def explain(
             locate = partial(_with_span, spec=document, cluster=shared.profile_document)
             shared.lines[job_key] = InputLines(document.data, built.spec, cluster, locate)
         document_causes = provenance(document.data, compiled, chosen=target is not None, lines=shared.lines[job_key])
-        if document.member is not None:
-            document_causes = tuple(_with_written_lines(cause, document) for cause in document_causes)
-        causes += [cause._replace(manifest=first + cause.manifest) if first else cause for cause in document_causes]
+        as_written = partial(_with_written_path, spec=document)
+        causes += [
+            cause._replace(manifest=first + cause.manifest, inputs=tuple(map(as_written, cause.inputs)))
+            for cause in document_causes
+        ]
         resource = streams.resource_name(document.data) or "TrainingJob"
         chosen_by = "caller" if target else document.target_setter
         steps = explain_passes(passes.pass_runs(built.lowered, built.context, built.passes))
@@ -256,11 +258,6 @@ def _with_span(line: Input, spec: OverriddenDocument, cluster: Document | None) 
     document = spec.document if line.file == "spec" else cluster
     path = spec.written_path(line.path) if line.file == "spec" else line.path
     return line if document is None or not line.given else line._replace(span=document.span(path))
-
-
-def _with_written_lines(cause: Cause, spec: OverriddenDocument) -> Cause:
-    """Return a cause of one job of a document with the paths of its lines in the document."""
-    return cause._replace(inputs=tuple(_with_written_path(line, spec) for line in cause.inputs))
 
 
 def _with_written_path(line: Input, spec: OverriddenDocument) -> Input:

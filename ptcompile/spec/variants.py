@@ -12,12 +12,12 @@ from itertools import product
 from math import prod
 
 from ptcompile._internal.limits import limits
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, field_path, problem_at
+from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, field_path, problem_at, shorten
 from ptcompile.kubernetes.merging import merge, patched_places
 from ptcompile.kubernetes.names import why_not_dns_label
-from ptcompile.kubernetes.unstructured import Json, as_mapping, get, without_keys
+from ptcompile.kubernetes.unstructured import Json, as_mapping, get, object_name, without_keys
 from ptcompile.source.documents import Document
 from ptcompile.source.overrides import (
     VARIANTS_INDEX,
@@ -32,21 +32,6 @@ from ptcompile.source.scalars import resolve
 _KEY = "variants"
 
 
-class _Variant(NamedTuple):
-    """One entry of `variants`."""
-
-    path: Path
-    """Its place in the document; the last key is its name."""
-    patch: Json
-
-
-class _Job(NamedTuple):
-    """A job, and what is wrong with its choice of variants."""
-
-    member: VariantJob
-    problems: tuple[Problem, ...]
-
-
 def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument]:
     """Return the jobs that a document stands for, with overrides; the document itself if it has no variants.
 
@@ -59,11 +44,9 @@ def jobs_of(document: Document, overrides: Overrides) -> list[OverriddenDocument
     known = {str(name): (*path, name) for path, axis in _axes(document.data[_KEY]) for name in as_mapping(axis)}
     located = [(number, _located(path, known), value) for number, path, value in inside]
     changed = apply_overrides(document, Overrides(tuple(located)))
-    unknown = [
-        (number, _unknown(str((*path, "")[1]), known))
-        for number, path, _ in located
-        if not _is_inside(path, known.values())
-    ]
+    places = {*known.values()}
+    unplaced = [(number, path) for number, path, _ in located if places.isdisjoint((path[:2], path[:3]))]
+    unknown = [(number, _unknown(field_path(path[1:2]), known)) for number, path in unplaced]
     if unknown or changed.rejected:
         return [_refused(document, (*unknown, *changed.rejected))]
 
@@ -97,11 +80,6 @@ def _located(path: Path, known: Mapping[str, Path]) -> Path:
     return (*known[name], *path[2:]) if name in known else path
 
 
-def _is_inside(path: Path, variants: Iterable[Path]) -> bool:
-    """Return whether a path of an override is a variant or inside of one."""
-    return any(path[: len(variant)] == variant for variant in variants)
-
-
 def _unknown(name: str, known: Collection[str]) -> Problem:
     """Return the error for an option that names no variant."""
     near = closest_match(name, known)
@@ -131,13 +109,15 @@ def once_each(diagnostics: Iterable[Diagnostic], families: Iterable[Sequence[Ove
     """
     by_document = {family[0].document.index: family for family in families}
     times: Counter[Any] = Counter()
+    broken: set[str] = set()
     groups: dict[Any, list[Diagnostic]] = {}
     for number, diagnostic in enumerate(diagnostics):
         alone = None if diagnostic.variant else number
         key = (alone, diagnostic.code, diagnostic.document, diagnostic.filename, diagnostic.path, diagnostic.span)
         times[diagnostic.variant, key] += 1
+        if diagnostic.severity == "error":
+            broken.add(diagnostic.variant)
         groups.setdefault((key, times[diagnostic.variant, key]), []).append(diagnostic)
-    broken = {group[0].variant for group in groups.values() if group[0].severity == "error"}
     return [_with_jobs(group, by_document.get(group[0].document, ()), broken) for group in groups.values()]
 
 
@@ -154,13 +134,12 @@ def _with_jobs(
     if not first.variant or not others:
         return first
 
-    document = jobs[0].document
-    named = [job.member for job in jobs if job.member is not None and job.member.name in having][:_MOST_NAMED]
-    choices = dict.fromkeys(choice for member in named for choice in member.choices)
-    places = [_described(document, choice) for choice in choices if choice != first.path[: len(choice)]]
-    more = f" and {len(having) - len(named)} more" if len(having) > len(named) else ""
-    names = ", ".join(str(get(member.data, ("metadata", "name"), member.name)) for member in named)
-    return first._replace(message=f"{first.message} (in {names}{more}: {', '.join(places)})", fix=None)
+    named = [job for job in jobs if job.member is not None and job.member.name in having]
+    choices = dict.fromkeys(choice for job in named if job.member is not None for choice in job.member.choices)
+    places = [_described(jobs[0].document, choice) for choice in choices if choice != first.path[: len(choice)]]
+    names = ", ".join(object_name(job.data) for job in named)
+    text = f"{first.message} (in {shorten(names, _MOST_NAMED)}: {shorten(', '.join(places), _MOST_NAMED)})"
+    return first._replace(message=text, fix=None)
 
 
 def _described(document: Document, choice: Path) -> str:
@@ -169,8 +148,15 @@ def _described(document: Document, choice: Path) -> str:
     return field_path(choice) if span is None else f"{field_path(choice)}, line {span.line}"
 
 
-_MOST_NAMED = 3
-"""Number of jobs that a finding names."""
+_MOST_NAMED = 120
+"""Number of characters for the names of jobs in a finding."""
+
+
+def open_choice(jobs: Sequence[OverriddenDocument]) -> Problem:
+    """Return the error that a verb looks at one job, and the document has these."""
+    names = ", ".join(job.member.name for job in jobs if job.member is not None)
+    help = f"choose one with --variant: {shorten(names, _MOST_NAMED)}"
+    return _error("spec-conflict", (_KEY,), f"{len(jobs)} jobs, and this looks at one", help)
 
 
 def _expand(document: Document, data: Json) -> tuple[list[VariantJob], list[Problem]]:
@@ -182,14 +168,14 @@ def _expand(document: Document, data: Json) -> tuple[list[VariantJob], list[Prob
     if count > most:
         help = "write several documents, or generate them in Python"
         problems.append(_error("too-large", (_KEY,), f"{count} jobs, and a document has at most {most}", help))
+    if not isinstance(data.get("spec", {}), Mapping):
+        problems.append(_error("spec-wrong-type", ("spec",), "not a mapping", "write the fields of the job"))
     if problems:
         return [], problems
 
-    variants = [[_Variant((*path, name), as_mapping(patch)) for name, patch in axis.items()] for path, axis in axes]
-    base = without_keys(data, _KEY)
-    jobs = [_job_of(base, choices) for choices in product(*variants)]
-    problems = [problem for job in jobs for problem in job.problems]
-    members = {job.member.name: job.member for job in jobs}
+    paths = [[(*path, name) for name in axis] for path, axis in axes]
+    jobs = [_job_of(data, choices, problems) for choices in product(*paths)]
+    members = {job.name: job for job in jobs}
     if len(members) < count:
         problems.append(_error("spec-conflict", (_KEY,), "two jobs have the same name", "rename a variant"))
     return [*members.values()], [*dict.fromkeys(problems)]
@@ -230,33 +216,33 @@ def _error(name: str, path: Path, text: str, help: str, *, on_key: bool = False)
     return problem_at(name, path, text, help, authority="ptcompile", on_key=on_key)._replace(blocks_compile=True)
 
 
-def _job_of(base: Json, choices: Iterable[_Variant]) -> _Job:
-    """Return the job of one choice in each axis; two of them cannot set one path, so that no order decides."""
-    spec: Any = base.get("spec")
+def _job_of(data: Json, choices: tuple[Path, ...], problems: list[Problem]) -> VariantJob:
+    """Return the job of one choice in each map. Two of them cannot set one path, so that no order decides; that is
+    appended to `problems`.
+    """
+    spec: Any = data.get("spec")
     places: dict[Path, Path] = {}
     set_paths: dict[Path, Path] = {}
-    problems: list[Problem] = []
     for choice in choices:
-        merged = merge(spec, choice.patch)
-        for place, inside, is_whole in patched_places(choice.patch, merged):
+        patch = as_mapping(get(data, choice))
+        merged = merge(spec, patch)
+        for place, inside, is_whole in patched_places(patch, merged):
             path = ("spec", *place)
-            written = (*choice.path, *inside)
-            if is_whole or not isinstance(get(base, path), Mapping | list):
+            written = (*choice, *inside)
+            if is_whole or not isinstance(get(data, path), Mapping | list):
                 places[path] = written
             if not (is_whole and place):
                 continue
-            earlier = next((known for other, known in set_paths.items() if _meet(other, path)), choice.path)
+            earlier = next((known for other, known in set_paths.items() if _meet(other, path)), choice)
             set_paths.setdefault(path, written)
-            if earlier[: len(choice.path)] == choice.path:
-                continue
-            text = f"{field_path(earlier)} sets it too, and no order of the two decides"
-            problems.append(_error("spec-conflict", written, text, "set it in one of the two lists", on_key=True))
-        spec = _with_nulls(merged, choice.patch)
+            if earlier[: len(choice)] != choice:
+                text = f"{field_path(earlier)} sets it too, and no order of the two decides"
+                problems.append(_error("spec-conflict", written, text, "set it in one of the two", on_key=True))
+        spec = _with_nulls(merged, patch)
 
-    paths = tuple([choice.path for choice in choices])
-    name = "-".join(str(path[-1]) for path in paths)
-    data = {**base, "metadata": _named(base.get("metadata"), name), "spec": spec}
-    return _Job(VariantJob(name, data, paths, places), tuple(problems))
+    name = "-".join(str(path[-1]) for path in choices)
+    own = {"metadata": _named(data.get("metadata"), name), "spec": spec}
+    return VariantJob(name, {**without_keys(data, _KEY), **own}, choices, places)
 
 
 def _meet(first: Path, second: Path) -> bool:

@@ -200,6 +200,10 @@ FAULTS = {
         HEAD + "variants:\n- {b: {nodes: 3}, b-c: {nodes: 4}}\n- {c-d: {args: [a]}, d: {args: [b]}}\n",
         ["5 variants: two jobs have the same name"],
     ),
+    "a spec that is none": (
+        "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec: 3\nvariants: {b: {nodes: 3}}\n",
+        ["4 spec: not a mapping"],
+    ),
     "nested": (
         HEAD + "variants: {b: {variants: {c: {nodes: 3}}}}\n",
         ["5 variants.b.variants: unknown field in spec"],
@@ -325,3 +329,20 @@ def test_two_variants_that_write_to_one_folder() -> None:
     assert messages(SHARED.replace("DIR", "/kept/$(RUN)")) == []
     named = SHARED.replace("DIR]", "/kept/run, --run-name, $(RUN)]")
     assert messages(named) == [], "the script may put the name of the run into the folder"
+
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["a", "b", "name"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["a", "nodes", "env", "volumes", "name", "tolerations"]), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(ANY, ANY)
+def test_anything_is_a_finding(spec: Any, variants: Any) -> None:
+    document = {**yaml.safe_load(HEAD), "spec": spec, "variants": variants}
+    lint(document)
+    assert compile(document).ok in {True, False}
