@@ -46,3 +46,20 @@ def test_an_unknown_target_is_a_mistake_of_the_configuration(verb: str, capsys: 
     assert ran.status == 1
     assert "no target 'jobst'" in ran.out + ran.err
     assert "--> ptcompile.toml" in ran.out + ran.err
+
+
+def test_a_number_for_a_text_names_set_string(capsys: Capture) -> None:
+    ran = here(capsys, "none.yaml", "--set", "spec.env.LR=1e-5")
+    assert ran.status == 1
+    assert "help: use --set-string, which takes the value as it is written" in ran.err
+    assert here(capsys, "none.yaml", "--set-string", "spec.env.LR=1e-5").status == 0
+
+
+def test_variants_are_chosen(capsys: Capture) -> None:
+    with Path("none.yaml").open("a", encoding="utf-8") as file:
+        file.write("variants: {b: {nodes: 3}, c: {nodes: 4}}\n")
+    names = [manifest["metadata"]["name"] for manifest in yaml.safe_load_all(here(capsys, "none.yaml").out)]
+    assert names == ["train-b", "train-c"]
+    ran = here(capsys, "none.yaml", "--variant", "c")
+    assert [manifest["metadata"]["name"] for manifest in yaml.safe_load_all(ran.out)] == ["train-c"]
+    assert "no variant 'd'" in here(capsys, "none.yaml", "--variant", "d").err

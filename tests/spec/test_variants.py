@@ -346,3 +346,16 @@ def test_anything_is_a_finding(spec: Any, variants: Any) -> None:
     document = {**yaml.safe_load(HEAD), "spec": spec, "variants": variants}
     lint(document)
     assert compile(document).ok in {True, False}
+
+
+def test_an_anchor_of_an_earlier_document_names_variants() -> None:
+    (finding,) = lint("a: &base {x: 1}\n---\nb: *base\n").diagnostics
+    assert finding.help == "an anchor ends with its document: write it again, or one spec with variants"
+    (finding,) = lint("b: *base\n").diagnostics
+    assert finding.help == "quote the value if '*' is meant as text"
+
+
+@pytest.mark.parametrize("key", ["matrix", "sweep", "variants"])
+def test_words_of_others_inside_spec_name_variants(key: str) -> None:
+    (finding,) = compile(HEAD.replace("nodes: 2", f"nodes: 2, {key}: {{b: {{nodes: 3}}}}")).diagnostics
+    assert "variants" in (finding.help or "")
