@@ -166,12 +166,12 @@ class Node(NamedTuple):
     entry: list[str]
 
 
-def _worlds(case: Case, target: str) -> list[tuple[Expansion, list[Node]]]:
-    """Return each workload's expansion and its training pods: several of a spec with variants."""
+def _world(case: Case, target: str) -> tuple[Expansion, list[Node]]:
+    """Return the only workload's expansion and its training pods."""
     manifests, versions = compiled(case, target).manifests, case.versions()
     made = [one for one in (expand(m, versions=versions, related=manifests) for m in manifests) if len(one.pods)]
-    assert len(made) == 1 or (made and "variants:" in case.spec)
-    return [(each, [_node(pod) for pod in each.pods if _trains(pod)]) for each in made]
+    assert len(made) == 1
+    return made[0], [_node(pod) for pod in made[0].pods if _trains(pod)]
 
 
 def _trains(pod: PodView) -> bool:
@@ -200,12 +200,14 @@ def _torchrun(argv: list[str], env: dict[str, str]) -> tuple[dict[str, str], lis
 
 @pytest.mark.parametrize(("case", "target"), ABLE, ids=pair_name)
 def test_ranks_are_unique_and_the_rendezvous_endpoint_resolves(case: Case, target: str) -> None:
-    for made, nodes in _worlds(case, target):
-        assert not made.refused
-        names = [node.pod.name for node in nodes]
-        assert len(set(names)) == len(names)
-        check = _check_meeting if nodes[0].argv[:1] == ["torchrun"] else _check_plain
-        check(nodes)
+    made, nodes = _world(case, target)
+    assert not made.refused
+    names = [node.pod.name for node in nodes]
+    assert len(set(names)) == len(names)
+    if nodes[0].argv[:1] == ["torchrun"]:
+        _check_meeting(nodes)
+    else:
+        _check_plain(nodes)
 
 
 def _check_meeting(nodes: list[Node]) -> None:
@@ -255,7 +257,7 @@ BESIDE = tuple((case, target) for case, target in ABLE if re.search("^  roles:",
 @pytest.mark.parametrize(("case", "target"), BESIDE, ids=pair_name)
 def test_every_pod_finds_the_auxiliary_roles(case: Case, target: str) -> None:
     """Auxiliary pods have resolvable names in pod order, and no ranks or torchrun options."""
-    ((made, nodes),) = _worlds(case, target)
+    made, nodes = _world(case, target)
     for role, said in yaml.safe_load(case.spec)["spec"]["roles"].items():
         pods = [pod for pod in made.pods if pod.role == role]
         assert len(pods) == said.get("replicas", 1)
@@ -277,7 +279,7 @@ def test_goldens_have_auxiliary_roles_on_three_targets() -> None:
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
 def test_every_target_makes_the_same_world(case: Case) -> None:
-    worlds = {target: [_described(nodes) for _, nodes in _worlds(case, target)] for one, target in ABLE if one == case}
+    worlds = {target: _described(_world(case, target)[1]) for one, target in ABLE if one == case}
     first = next(iter(worlds.values()), None)
     for target, world in worlds.items():
         assert world == first, target
