@@ -7,7 +7,6 @@ appears.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
@@ -26,10 +25,17 @@ from ptcompile.api.lint_objects import ObjectLinter
 from ptcompile.api.options import LintOptions, UnknownKinds, read_options
 from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error
 from ptcompile.diagnostics.selection import Selection
+from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import ObjectIdentity, Objects
 from ptcompile.linter import Stream
-from ptcompile.linter.foreign import foreign_kind, may_be_template, placeholder_note
-from ptcompile.linter.unrendered import unrendered_file, without_verdicts_on_marks
+from ptcompile.linter.unrendered import (
+    foreign_kind,
+    kustomize_note,
+    placeholder_notes,
+    unrendered_file,
+    without_placeholders,
+    without_verdicts_on_marks,
+)
 from ptcompile.source import streams
 from ptcompile.source.documents import Source
 from ptcompile.source.templates import chart_role, may_have_marks
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
 
     from ptcompile._internal.arguments import ProfileSource, StreamSource
     from ptcompile.extending import Extensions
+    from ptcompile.kubernetes.unstructured import Json
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
@@ -170,13 +177,26 @@ def lint_inputs(
         problems.append(streams.no_documents())
     of_text = [streams.to_diagnostic(problem, None, file.name) for problem in problems]
     of_objects = _object_diagnostics(inputs, options, unchecked, pause, earlier or {})
-    everything = chain(inputs.settings_diagnostics, of_text, inputs.variant_diagnostics, of_objects)
+    everything = [*inputs.settings_diagnostics, *of_text, *inputs.variant_diagnostics, *of_objects]
+    if any(diagnostic.name == "required-value" for diagnostic in everything):
+        kustomized = kustomize_note(file.name)
+        if kustomized is not None:
+            note, is_patch = kustomized
+            if is_patch:
+                return _template_report(file, 0, note, options.selection)
+            everything = _with_namespace(everything, streams.to_diagnostic(note, None, file.name))
 
     diagnostics, ignored = streams.select(everything, options.selection, file.name)
     reported, suppressed = _without_suppressed(file, diagnostics, options.selection)
     objects = () if earlier is None else _digests(inputs)
     reported = tuple(inputs.once_each(reported))
     return Report(reported, len(file.source.documents), tuple(unchecked), (*suppressed, *ignored), objects)
+
+
+def _with_namespace(diagnostics: list[Diagnostic], note: Diagnostic) -> list[Diagnostic]:
+    """Return the findings of a file whose namespaces kustomize fills in, with the note if one was missing."""
+    others = [d for d in diagnostics if d.name != "required-value" or d.path[-1:] != ("namespace",)]
+    return others if len(others) == len(diagnostics) else [*others, note]
 
 
 def _digests(inputs: Inputs) -> tuple[tuple[ObjectIdentity, str], ...]:
@@ -219,18 +239,6 @@ def _is_list(problem: Problem) -> bool:
     return problem.name == "not-a-mapping" and "is a list" in problem.message
 
 
-def _templates(parsed: Source) -> dict[int, Problem]:
-    """Return the unrendered templates of a stream: the problem of each, by document index."""
-    if not may_be_template(parsed.text):
-        return {}
-    problems = {
-        document.index: placeholder_note(document.data)
-        for document in parsed.documents
-        if not foreign_kind(document.data)
-    }
-    return {index: problem for index, problem in problems.items() if problem is not None}
-
-
 def _without_suppressed(
     file: File, diagnostics: Sequence[Diagnostic], selected: Selection
 ) -> tuple[tuple[Diagnostic, ...], tuple[Diagnostic, ...]]:
@@ -256,11 +264,10 @@ def _object_diagnostics(
     """Yield the diagnostics of a file's objects; names of objects of unknown kinds are appended to `unchecked`."""
     (file,) = inputs.files
     texts = {id(document.data): document.texts for document in file.source.documents}
-    stream = Stream(
-        inputs.created, inputs.versions, texts, related=inputs.beside, frameworks=inputs.frameworks, pools=inputs.pools
-    )
+    stream = _stream(inputs, inputs.created, texts)
     linter = ObjectLinter(inputs, options, stream)
-    templates = _templates(file.source)
+    templates = placeholder_notes(file.source)
+    rendered = _RenderedAnyhow(inputs, options) if templates else None
     marked = may_have_marks(file.source.text)
     specs: set[tuple[str, str]] = set()
     reported: set[ObjectIdentity] = set()
@@ -279,10 +286,36 @@ def _object_diagnostics(
             *streams.repeated_spec(manifest, specs),
             *_defined_earlier(item, inputs, earlier, reported),
         ]
-        problems = linter.problems(manifest, unchecked, is_template=item.document.index in templates)
+        is_template = item.document.index in templates
+        problems = linter.problems(manifest, unchecked, is_template=is_template)
+        if is_template and rendered is not None:
+            problems = rendered.certain(item, problems)
         stamped = map(item.to_diagnostic, without_verdicts_on_marks([*repeated, *problems], manifest, marked))
         yield from _once_per_template(stamped)
     stream.release()
+
+
+def _stream(
+    inputs: Inputs, objects: Sequence[Json], texts: Mapping[int, frozenset[str] | None] | None = None
+) -> Stream:
+    return Stream(
+        objects, inputs.versions, texts, related=inputs.beside, frameworks=inputs.frameworks, pools=inputs.pools
+    )
+
+
+class _RenderedAnyhow:
+    """The objects of a template without their placeholders: a finding that they do not have as well rests on one."""
+
+    def __init__(self, inputs: Inputs, options: LintOptions) -> None:
+        self._objects = {id(item.manifest): without_placeholders(item.manifest) for item in inputs.items}
+        created = [object for manifest in self._objects.values() for object in unwrapped(manifest)]
+        self._linter = ObjectLinter(inputs, options, _stream(inputs, created))
+
+    def certain(self, item: Item, problems: Sequence[Problem]) -> list[Problem]:
+        """Return the problems that the object has whatever its placeholders stand for."""
+        others = self._linter.problems(self._objects[id(item.manifest)], [], is_template=False)
+        kept = {(problem.name, problem.path, problem.text) for problem in others}
+        return [problem for problem in problems if (problem.name, problem.path, problem.text) in kept]
 
 
 def _document_diagnostics(file: File, templates: Mapping[int, Problem]) -> Iterator[Diagnostic]:

@@ -10,8 +10,7 @@ from ptcompile.kinds.wrapped import WrappedObject, manifest_texts, pod_of_templa
 from ptcompile.kubernetes.resources import count_accelerators
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, kind_of, nested_map
 from ptcompile.linter import ANY_POD_RULES, Stream, run
-from ptcompile.linter.foreign import is_about_written_text
-from ptcompile.linter.unrendered import without_verdicts_on_marks
+from ptcompile.linter.unrendered import is_about_written_text, without_verdicts_on_marks
 from ptcompile.operators.pod import POD_RULES
 from ptcompile.operators.table import kind_named
 from ptcompile.source import streams

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 DEFAULT_EXCLUDES = frozenset({"node_modules", "venv", "__pycache__"})
 """Folders that are excluded if the configuration does not set `exclude`."""
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _MAX_GITIGNORE_BYTES = 1 << 17
 """Size limit of a .gitignore: about six thousand lines, each of which takes time for every file."""
 _MAX_KUSTOMIZATION_BYTES = 1 << 20
@@ -200,20 +199,10 @@ def _read_limited(path: str, limit: int) -> bytes:
 
 def _patch_files(folder: str) -> frozenset[str]:
     """Return the paths of the patches that a folder's kustomization lists, as written there."""
-    for name in _KUSTOMIZATIONS:
+    from ptcompile.linter.unrendered import KUSTOMIZATIONS, patches_in
+
+    for name in KUSTOMIZATIONS:
         content = _read_limited(os.path.join(folder, name), _MAX_KUSTOMIZATION_BYTES)
         if content:
-            return frozenset(_named_patches(content.decode(errors="replace")))
+            return frozenset(patches_in(content.decode(errors="replace")))
     return frozenset()
-
-
-def _named_patches(text: str) -> Iterator[str]:
-    from ptcompile.source.documents import read
-
-    for document in read(text).documents:
-        for key in ("patches", "patchesStrategicMerge", "patchesJson6902", "components"):
-            listed = document.data.get(key)
-            for patch in listed if isinstance(listed, list) else ():
-                path = patch.get("path") if isinstance(patch, dict) else patch
-                if isinstance(path, str) and "\n" not in path:
-                    yield path.removeprefix("./")

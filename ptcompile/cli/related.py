@@ -16,6 +16,7 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile.cli.files import InputFile
 from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, selector
 from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
+from ptcompile.linter.unrendered import is_kustomized
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 _KIND_WORDS = tuple(kind.encode() for kind in sorted(DECIDING))
 _PARAM_KIND = b"paramKind"
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 class RelatedObject(dict[str, object]):
@@ -165,9 +165,3 @@ def repeated_objects(files: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObje
             if earlier != name and not same and not kustomized(folder):
                 repeated.setdefault(path, {})[key] = earlier
     return repeated
-
-
-def is_kustomized(folder: str) -> bool:
-    """Return whether a folder, or the one above it, has a kustomization: its files may be patches of one object."""
-    above = os.path.join(folder, os.pardir)
-    return any(os.path.isfile(os.path.join(place, name)) for place in (folder, above) for name in _KUSTOMIZATIONS)

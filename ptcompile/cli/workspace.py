@@ -15,9 +15,9 @@ from ptcompile.cli import config as configuration, files
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.related import is_kustomized
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.kubernetes.versions import parse_version
+from ptcompile.linter.unrendered import is_kustomized
 from ptcompile.server.workspace import NAMED, FileSettings, WorkspaceFile
 
 _MAX_FILES = 5_000

@@ -5,11 +5,10 @@ from __future__ import annotations
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
-from ptcompile.linter.foreign import find_placeholder
 from ptcompile.operators.table import BY_TARGET
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import is_ours, objects_in, resource_name
-from ptcompile.source.templates import mark_within
+from ptcompile.source.templates import find_placeholder, mark_within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,19 +1,56 @@
-"""Files that another tool must render first: Helm charts, templates of Jinja and ERB."""
+"""Files that another tool must render first: Helm charts, templates of Jinja and ERB, placeholders of envsubst and sed,
+bases and patches of kustomize; and documents that no API server accepts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 
+from ptcompile._internal import files
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Path, Problem, Span, problem_at
 from ptcompile.kubernetes.unstructured import Json
-from ptcompile.linter.foreign import UNCHECKED_KEYS, foreign_kind
-from ptcompile.source.documents import Source
+from ptcompile.source.documents import Source, read
 from ptcompile.source.streams import is_ours
-from ptcompile.source.templates import TemplateMark, mark_within, may_have_marks, template_mark
+from ptcompile.source.templates import (
+    TemplateMark,
+    find_placeholder,
+    mark_within,
+    may_be_template,
+    may_have_marks,
+    template_mark,
+)
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_KEYS_OF_TOOLS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("a CloudFormation template", frozenset({"AWSTemplateFormatVersion"})),
+    ("a CloudFormation template", frozenset({"Resources", "Outputs"})),
+    ("a kustomization", frozenset({"resources"})),
+    ("a kustomization", frozenset({"bases"})),
+    ("a kustomization", frozenset({"patches"})),
+    ("a kustomization", frozenset({"configMapGenerator"})),
+    ("a compose file", frozenset({"services"})),
+    ("a pre-commit configuration", frozenset({"repos"})),
+    ("a workflow", frozenset({"jobs", "on"})),
+)
+_CHART_KEYS = frozenset({"apiVersion", "name", "version"})
+"""Required keys of Chart.yaml (Helm 3); its apiVersion is Helm's own."""
+_UNKNOWN = "a document without apiVersion and kind"
 _SYNTAX_RULES = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
 """Rules that report how YAML reads a template mark."""
+_SHELL_RULES = frozenset({"shell-variable-without-shell", "shell-variable-in-env"})
+_TEXT_KEYS = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
+"""Fields whose texts may contain such signs for other reasons."""
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_SCHEMA = "openAPIV3Schema"
+"""A field with descriptions of other fields, patterns and messages."""
+_SCHEMA_KEYS = frozenset({"$ref", "$schema"})
+"""Keys of JSON Schema, which a CustomResourceDefinition may contain by mistake."""
 
 
 def unrendered_file(source: Source, role: str | None) -> tuple[int, Problem] | None:
@@ -34,8 +71,10 @@ def unrendered_file(source: Source, role: str | None) -> tuple[int, Problem] | N
             return 0, _note(_mark_message(mark), mark.command)._replace(span=span)
     for document in source.documents:
         if not foreign_kind(document.data) and (is_ours(document.data) or is_supported(document.data)):
-            for path, mark in _template_marks(document.data, ()):
-                return document.index, _note(_mark_message(mark), mark.command)._replace(path=path)
+            for path, value, on_key in _texts(document.data, ()):
+                mark = None if on_key else mark_within(value)
+                if mark is not None:
+                    return document.index, _note(_mark_message(mark), mark.command)._replace(path=path)
     return None
 
 
@@ -48,36 +87,149 @@ def _note(message: str, command: str) -> Problem:
     return problem_at("unrendered-template", (), message, help, severity="note", stage="style", authority="ptcompile")
 
 
-def _template_marks(value: object, path: Path) -> Iterator[tuple[Path, TemplateMark]]:
-    """Yield the marks in the values of an object, except in fields that may contain them for other reasons."""
-    if isinstance(value, Mapping):
-        for key, child in value.items():
-            if key not in UNCHECKED_KEYS and key != "openAPIV3Schema":  # descriptions of fields, patterns, messages
-                yield from _template_marks(child, (*path, key))
+def placeholder_notes(parsed: Source) -> dict[int, Problem]:
+    """Return the note on the first placeholder of each document with one that no shell could replace, by its index."""
+    if not may_be_template(parsed.text):
+        return {}
+    notes = {
+        document.index: _placeholder_note(document.data)
+        for document in parsed.documents
+        if not foreign_kind(document.data)
+    }
+    return {index: note for index, note in notes.items() if note is not None}
+
+
+def _placeholder_note(data: Json) -> Problem | None:
+    for path, text, on_key in _texts(data, ()):
+        placeholder = None if text in _SCHEMA_KEYS else find_placeholder(text)
+        if placeholder is not None and "image" not in path:  # a rule reports images
+            message = f"{placeholder} is filled in by another tool, such as envsubst or sed: its value is not checked"
+            return _note(message, "envsubst < FILE")._replace(path=path, on_key=on_key)
+    return None
+
+
+def _texts(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]:
+    """Yield the texts of an object, except in fields that may have signs for other reasons: the path, the text, and
+    whether it is the path's last key.
+    """
+    if isinstance(value, str):
+        yield path, value, False
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if key in _TEXT_KEYS or key == _SCHEMA:
+                continue
+            if isinstance(key, str):
+                yield (*path, key), key, True
+            yield from _texts(item, (*path, key))
     elif isinstance(value, list):
-        for i, child in enumerate(value):
-            yield from _template_marks(child, (*path, i))
-    else:
-        mark = mark_within(value)
-        if mark is not None:
-            yield path, mark
+        for i, item in enumerate(value):
+            yield from _texts(item, (*path, i))
+
+
+def without_placeholders(value: Any) -> Any:
+    """Return an object without its fields, and with null for items of lists, that are placeholders."""
+    if isinstance(value, Mapping):
+        return {
+            key: item if key in _TEXT_KEYS else without_placeholders(item)
+            for key, item in value.items()
+            if find_placeholder(item) is None
+        }
+    if isinstance(value, list):
+        return [without_placeholders(item) for item in value]
+    return None if find_placeholder(value) is not None else value
 
 
 def without_verdicts_on_marks(problems: Sequence[Problem], manifest: Json, marked: bool) -> Sequence[Problem]:
     """Return the problems except those about one value that has a mark. `marked`: the file may have marks."""
-    return [problem for problem in problems if not _concerns_mark(problem, manifest)] if marked else problems
+    if not marked:
+        return problems
+    return [problem for problem in problems if not _concerns(problem, manifest, mark_within, on_key=False)]
 
 
-def _concerns_mark(problem: Problem, manifest: Json) -> bool:
-    """Return whether the finding is about one value that has a mark: its rendered value is unknown."""
+def is_about_written_text(problem: Problem, manifest: Json) -> bool:
+    """Return whether a finding in a template is about written text rather than a placeholder."""
+    return problem.name not in _SHELL_RULES and not _concerns(problem, manifest, find_placeholder, on_key=True)
+
+
+def _concerns(problem: Problem, manifest: Json, find: Callable[[object], object], *, on_key: bool) -> bool:
+    """Return whether the finding is about a value in which `find` finds something, or below such a key.
+
+    `on_key`: whether a finding about a key is also one about its value.
+    """
     value: object = manifest
     for key in problem.path:
-        if mark_within(key) is not None:
+        if key not in _SCHEMA_KEYS and find(key) is not None:
             return True
         if isinstance(value, Mapping):
             value = value.get(key)
         elif isinstance(value, list) and isinstance(key, int) and key < len(value):
             value = value[key]
         else:
-            return False
-    return not problem.on_key and mark_within(value) is not None
+            break
+    return (on_key or not problem.on_key) and find(value) is not None
+
+
+def is_kustomized(folder: str) -> bool:
+    """Return whether a folder, or the one above it, has a kustomization: its files may be patches of one object."""
+    return any(os.path.isfile(path) for path in _kustomizations_near(folder))
+
+
+def _kustomizations_near(folder: str) -> list[str]:
+    above = os.path.join(folder, os.pardir)
+    return [os.path.join(place, name) for place in (folder, above) for name in KUSTOMIZATIONS]
+
+
+def kustomize_note(filename: str | None) -> tuple[Problem, bool] | None:
+    """Return the note on a file that kustomize completes, and whether it is a patch, which is no whole object; None for
+    other files.
+    """
+    folder, name = os.path.split(filename or "")
+    if not name or not is_kustomized(folder):
+        return None
+    places = _kustomizations_near(folder)
+    is_patch = any(os.path.basename(patch) == name for path in places for patch in _patches_of(path))
+    message = "a patch of a kustomization: the file is not checked" if is_patch else "kustomize fills in the namespace"
+    return _note(message, f"kustomize build {folder or '.'}")._replace(span=Span(1, 1, 1, 1)), is_patch
+
+
+def _patches_of(kustomization: str) -> Iterator[str]:
+    with suppress(OSError):
+        yield from patches_in(files.read_found(kustomization).decode(errors="replace"))
+
+
+def patches_in(kustomization: str) -> Iterator[str]:
+    """Yield the paths of the patches that the text of a kustomization lists, as written there."""
+    for document in read(kustomization).documents:
+        for key in ("patches", "patchesStrategicMerge", "patchesJson6902", "components"):
+            listed = document.data.get(key)
+            for patch in listed if isinstance(listed, list) else ():
+                path = patch.get("path") if isinstance(patch, dict) else patch
+                if isinstance(path, str) and "\n" not in path:
+                    yield path.removeprefix("./")
+
+
+def foreign_kind(data: Json) -> str | None:
+    """Return what a document is that has no apiVersion or kind, or that another tool completes; None for other
+    documents.
+    """
+    if "kind" not in data and data.keys() >= _CHART_KEYS:
+        return "a Helm chart"
+    if any(isinstance(data.get(key), str) and data[key] for key in ("apiVersion", "kind")):
+        return "a pod template" if _is_pod_template(data) else None
+    if {"metadata", "spec"} <= data.keys():
+        return None  # a Kubernetes object that lacks apiVersion and kind
+    return next((name for name, keys in _KEYS_OF_TOOLS if keys <= data.keys()), _UNKNOWN)
+
+
+def _is_pod_template(data: Json) -> bool:
+    """Return whether this is a Pod that another program completes, such as Spark or Airflow: no name and no image."""
+    if data.get("kind") != "Pod" or data.get("apiVersion") != "v1":
+        return False
+    metadata = data.get("metadata")
+    spec = data.get("spec")
+    is_named = isinstance(metadata, Mapping) and (metadata.get("name") or metadata.get("generateName"))
+    containers = spec.get("containers") if isinstance(spec, Mapping) else None
+    is_complete = isinstance(containers, list) and all(
+        isinstance(container, Mapping) and container.get("image") for container in containers
+    )
+    return not is_named and not (containers and is_complete)

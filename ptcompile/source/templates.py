@@ -1,8 +1,8 @@
-"""Templates: the folder of a Helm chart, and the marks of template engines in a text.
+"""Templates: the folder of a Helm chart, the marks of template engines, and the placeholders of values.
 
 The marks are `{{ }}` of Helm and Jinja, `{% %}` and `{# #}` of Jinja, and `<% %>` of ERB. What a template renders to is
 unknown. A text that YAML rejects is a template if a mark is where only an engine reads it; a string of a readable
-document has a mark if the mark is complete.
+document has a mark if the mark is complete. Placeholders stand for values that envsubst, sed or a person fills in.
 """
 
 from __future__ import annotations
@@ -70,6 +70,45 @@ def mark_within(value: object) -> TemplateMark | None:
 def may_have_marks(text: str) -> bool:
     """Return whether a string of a text may have a mark. A backslash may stand for any sign."""
     return "{{" in text or "{%" in text or "<%" in text or "{#" in text
+
+
+_WORDS = ("PLACEHOLDER", "REPLACE", "CHANGE", "YOUR_")
+"""How people who fill in a value by hand write it, in capitals, which no name of Kubernetes has."""
+_PLACEHOLDER = Pattern(
+    r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}]*)?\}|(?<![\w$])__[A-Z][A-Z0-9_]*__(?!\w)|<[A-Za-z][\w.-]*>|\{\{[^{}]*\}\}"
+    r"|(?<![A-Za-z0-9_])(?:PLACEHOLDER|REPLACE_?(?:ME|WITH|THIS)|CHANGE_?(?:ME|THIS)|YOUR_[A-Z0-9]+)"
+    r"(?:_[A-Z0-9_]*)?(?![A-Za-z0-9])"
+)
+_whole_variable = Pattern(r"\$[A-Za-z_]\w*").fullmatch
+_BEGINNINGS = {"$": Pattern(r"\$[{A-Za-z_]"), "__": Pattern("__[A-Z]"), "<": Pattern("<[A-Za-z]")}
+"""How a placeholder begins in the text of a file, by its sign, except `{{`."""
+_SIGNS = (*_BEGINNINGS, "{{", *_WORDS)
+_NAME = r"[A-Z]{1,16}\d{0,2}(?:_(?:[A-Z]{1,16}\d{0,2}|\d{1,2})){0,6}"
+"""The name of a variable, which no generated credential looks like."""
+is_reference = Pattern(
+    rf"\$(?:{_NAME}|\{{{_NAME}\}}|\({_NAME}\))|__{_NAME}__|(?:PLACEHOLDER|REPLACE|CHANGE|YOUR)_{_NAME}|PLACEHOLDER"
+).fullmatch
+"""Match a text that stands for a value and shows nothing of it: `$HF_TOKEN`, `__HF_TOKEN__`, `PLACEHOLDER_HF_TOKEN`."""
+
+
+def find_placeholder(value: object) -> str | None:
+    """Return the first placeholder in a text: `${X}`, `__X__`, `<x>`, `REPLACE_ME`, `PLACEHOLDER_X`, or a text that is
+    only `$X`.
+    """
+    if not isinstance(value, str) or not any(sign in value for sign in _SIGNS):
+        return None
+    match = _PLACEHOLDER.search(value) or _whole_variable(value)
+    return match[0] if match is not None else None
+
+
+def may_be_template(text: str) -> bool:
+    """Return whether a file may have a placeholder. The kubelet's `$(X)` is not one; most files have no other sign."""
+    if any(word in text for word in _WORDS):
+        return True
+    begins = [pattern for sign, pattern in _BEGINNINGS.items() if sign in text]
+    if begins and ("{{" in text or "\\" in text):  # a backslash may escape any of the signs
+        return True
+    return any(pattern.search(text) for pattern in begins)
 
 
 def chart_role(filename: str | None) -> Literal["template", "values"] | None:

@@ -19,6 +19,7 @@ from ptcompile.source.secrets.texts import (
     secret_parts,
     without_parts,
 )
+from ptcompile.source.templates import is_reference
 
 
 class SecretScalar(NamedTuple):
@@ -203,6 +204,8 @@ def _add_leaves(value: object, path: Path, name: str | None, secrets: dict[Path,
         for index, inner in enumerate(value):
             _add_leaves(inner, (*path, index), name, secrets)
     elif isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
+        if isinstance(value, str) and is_reference(value):
+            return
         secrets[path] = SecretScalar(path, value, None, name is None or is_searched(name, str(value)))
 
 

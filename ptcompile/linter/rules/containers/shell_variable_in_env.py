@@ -23,6 +23,7 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write $(NAME) for a variable that comes before it; write the image's own value out, or set it in a shell script.
+Refer to a Secret for a token.
 
 Source: Kubernetes 1.36, variables in env values; the image's own variables cannot be referenced.
 """
@@ -32,6 +33,7 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.source.secrets.names import is_credential
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)")
 
@@ -47,10 +49,15 @@ def _check(subject: Subject) -> Findings:
                 path = (*entry.path, "value")
                 replaced = _VARIABLE.sub(lambda reference: f"$({reference[1] or reference[2]})", value)
                 all_defined = all((reference[1] or reference[2]) in defined for reference in _VARIABLE.finditer(value))
+                help = (
+                    "refer to a Secret by valueFrom.secretKeyRef"
+                    if is_credential(entry.name)
+                    else "write the value out"
+                )
                 yield found_at(
                     path,
                     f"{match[0]} is not expanded: no shell reads env values",
-                    f"write $({name})" if all_defined else "write the value out",
+                    f"write $({name})" if all_defined else help,
                     Fix(f"write $({name})", (Edit("set", path, replaced),), safe=False) if all_defined else None,
                 )
             defined.add(entry.name)

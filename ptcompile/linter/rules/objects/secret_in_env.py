@@ -39,6 +39,7 @@ from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 from ptcompile.source.secrets.names import MASK, is_credential
+from ptcompile.source.templates import find_placeholder
 
 _PRIVATE_KEY = Pattern(r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY")
 _MIN_SECRET_LENGTH = 4
@@ -112,7 +113,8 @@ def _can_be_secret(value: str) -> bool:
         "offline",
     ):
         return False
-    return value[0] not in "/<{" and "$(" not in value and "${" not in value and not value.isdigit()
+    is_reference = "$(" in value or "${" in value or find_placeholder(value) is not None
+    return value[0] not in "/<{" and not is_reference and not value.isdigit()
 
 
 RULE = Rule("secret-in-env", _check, severity="warning", stage="style", authority="ptcompile")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ptcompile
 from ptcompile.diagnostics import Problem
-from ptcompile.linter.foreign import find_placeholder, is_about_written_text, may_be_template
+from ptcompile.linter.unrendered import is_about_written_text
+from ptcompile.source.templates import find_placeholder, may_be_template
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,8 @@ def test_a_reference_in_a_schema_is_not_a_placeholder() -> None:
     [
         ("${X}", "${X}"), ("a-${X:-b}", "${X:-b}"), ("$X", "$X"), ("a$X", None), ("__X__", "__X__"), ("a__x__", None),
         ("<name>", "<name>"), ("a<b>c", "<b>"), ("{{ .x }}", "{{ .x }}"), ("$$", None), ("", None), ("plain", None),
-        (3, None),
+        (3, None), ("REPLACE_ME", "REPLACE_ME"), ("PLACEHOLDER_HF_TOKEN", "PLACEHOLDER_HF_TOKEN"), ("replace-me", None),
+        ("a:YOUR_TAG", "YOUR_TAG"), ("CHANGEME", "CHANGEME"), ("CHANGELOG", None), ("REPLACEMENT", None),
     ],
 )  # fmt: skip
 def test_placeholders_of_other_tools(value: object, placeholder: str | None) -> None:
@@ -161,3 +164,86 @@ def test_placeholders_of_other_tools(value: object, placeholder: str | None) -> 
 )
 def test_findings_about_text_that_is_written(name: str, path: Any, data: Any, expected: bool) -> None:
     assert is_about_written_text(Problem(name, path, "m", "h"), data) is expected
+
+
+PLACEHOLDERS = ("${V}", "$V", "<taint>", "__V__", "PLACEHOLDER", "REPLACE_ME", "PLACEHOLDER_V")
+HANGING = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: a}
+spec:
+  parallelism: "@"
+  completions: 2
+  template:
+    spec:
+      restartPolicy: Never
+      tolerations: [{operator: Equal, key: a, value: "@"}, {operator: Exists, key: a, value: "@"}]
+      containers:
+        - {name: main, image: "a:1", imagePullPolicy: Allways, volumeMounts: [{name: "@", mountPath: /x}]}
+"""
+
+
+@pytest.mark.parametrize("placeholder", PLACEHOLDERS)
+def test_no_error_rests_on_a_placeholder(placeholder: str) -> None:
+    """The server reports a toleration's value at its operator."""
+    found = ptcompile.lint(HANGING.replace("@", placeholder)).diagnostics
+    assert [(d.code, d.path[-1]) for d in found if d.severity == "error"] == [("PTC512", "imagePullPolicy")]
+    written = ptcompile.lint(HANGING.replace("@", "a b")).diagnostics
+    assert ("PTC511", "operator") in {(d.code, d.path[-1]) for d in written}
+
+
+@pytest.mark.parametrize("value", ["$HF_TOKEN", "${HF_TOKEN}", "__HF_TOKEN__", "REPLACE_ME", "PLACEHOLDER_HF_TOKEN"])
+def test_a_placeholder_is_no_secret(value: str) -> None:
+    env = f"[{{name: HF_TOKEN, value: '{value}'}}]"
+    container = f"{{name: main, image: 'a:1', command: [python, train.py], env: {env}}}"
+    text = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{containers: [{container}]}}\n"
+    found = ptcompile.lint(text).diagnostics
+    assert "secret-in-env" not in {d.name for d in found}
+    for finding in found:
+        if finding.name == "shell-variable-in-env":
+            assert f": {value} is not expanded" in finding.message
+            assert finding.help == "refer to a Secret by valueFrom.secretKeyRef"
+    assert ("shell-variable-in-env" in {d.name for d in found}) is value.startswith("$")
+    assert "secret-in-env" in {d.name for d in ptcompile.lint(text.replace(value, "0c5a7f3e9b1d")).diagnostics}
+
+
+def test_the_description_of_a_field_is_no_placeholder() -> None:
+    schema = "{openAPIV3Schema: {type: object, description: the <topologyKey> of a node}}"
+    crd = f"""\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: as.b.c}}
+spec:
+  group: b.c
+  scope: Namespaced
+  names: {{plural: as, kind: A}}
+  versions: [{{name: v1, served: true, storage: true, schema: {schema}}}]
+"""
+    assert [d.name for d in ptcompile.lint(crd).diagnostics] == []
+
+
+BINDING = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: a}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: x}
+subjects: [{kind: ServiceAccount, name: default}]
+"""
+
+
+def test_a_base_lacks_no_namespace_and_a_patch_is_no_object(tmp_path: Path) -> None:
+    path, patch = tmp_path / "base.yaml", tmp_path / "patch.yaml"
+    path.write_text(BINDING)
+    patch.write_text("apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: 3}\n")
+    assert [d.code for file in (path, patch) for d in ptcompile.lint(file).diagnostics] == [
+        "PTC510",
+        "PTC510",
+        "PTC510",
+    ]
+
+    kustomization = tmp_path / "kustomization.yaml"
+    kustomization.write_text("resources: [base.yaml]\npatches: [{path: ./patch.yaml}]\n")
+    for file, text in ((path, "kustomize fills in the namespace"), (patch, "a patch of a kustomization")):
+        (note,) = ptcompile.lint(file).diagnostics
+        assert (note.code, note.severity, text in note.message) == ("PTC076", "note", True)
+        assert note.help == f"render it first: kustomize build {tmp_path} | ptcompile lint -"
