@@ -124,7 +124,7 @@ def rules(*, extensions: Extensions | None = None) -> list[dict[str, str]]:
 
 
 def schema(name: str) -> Schema:
-    """Return a copy of a JSON Schema (2020-12): of `spec`, `cluster`, or a JSON output.
+    """Return a copy of a JSON Schema (2020-12): of `spec`, `cluster`, `config` (ptcompile.toml), or a JSON output.
 
     The outputs are `report`, `world`, `diff`, `explanation`, `handle` and `rehearsal`. Raises KeyError for any other
     name.
@@ -177,6 +177,7 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
     "rehearsal": _schema_reader("rehearsal"),
     "admission": _schema_reader("admission"),
     "diagnosis": _schema_reader("diagnosis"),
+    "config": _schema_reader("config"),
 }
 """Functions that build or read each schema."""
 

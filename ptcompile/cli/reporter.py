@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
-from ptcompile._internal.about import SITE, page_address
+from ptcompile._internal.about import SITE
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError, hides_lines
@@ -360,13 +360,13 @@ class Reporter:
 
     def _code_help(self) -> str:
         """Return where the reported codes are explained: offline, and on the site."""
-        codes = {d.code for d in self._diagnostics}
-        code = "CODE"
-        address = f"{SITE}codes/"
-        if len(codes) == 1:
-            (code,) = codes
-            address = page_address(code)
-        return f"ptcompile: for more, run 'ptcompile explain {code}' or see {address}"
+        pages = {d.code: d.url for d in self._diagnostics}
+        is_ours = any(not d.owner for d in self._diagnostics)
+        code, address = "CODE", f"{SITE}codes/" if is_ours else None
+        if len(pages) == 1:
+            ((code, address),) = pages.items()
+        see = f" or see {address}" if address else ""
+        return f"ptcompile: for more, run 'ptcompile explain {code}'{see}"
 
     def _summary(self, *, is_lint: bool) -> str:
         counts = Counter(d.severity for d in self._diagnostics)

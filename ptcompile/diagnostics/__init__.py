@@ -92,6 +92,8 @@ class Problem(NamedTuple):
     """
     setter: str = ""
     """What sets the value, if the field at `path` does not: `memory is set by LimitRange ml/defaults`."""
+    page: str = ""
+    """The address of the rule's page, if it is not ptcompile's."""
     source: tuple[Any, Path] | None = None
     """The other object of the stream that has the value, and its path there."""
 
@@ -204,6 +206,13 @@ class Diagnostic(NamedTuple):
     """The field's path as `message` begins with it; empty if it begins with something else."""
     variant: str = ""
     """The name of the job among those of its document, if there are several."""
+    page: str = ""
+    """The address of the rule's page, if the rule is not ptcompile's and has one."""
+
+    @property
+    def url(self) -> str | None:
+        """The page of the code, or None for a rule of others that has none."""
+        return self.page or (None if self.owner else page_address(self.code))
 
     @property
     def text(self) -> str:
@@ -230,7 +239,7 @@ class Diagnostic(NamedTuple):
             "fix": self.fix and {"title": self.fix.title, "safe": self.fix.safe},
             "template": self.template,
             "masked": self.masked,
-            "url": page_address(self.code),
+            "url": self.url,
         }
 
 

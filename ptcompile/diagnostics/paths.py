@@ -1,7 +1,7 @@
 r"""The grammar of paths, shared by `--set`, `overrides` and messages (`field_path`).
 
 spec.elastic.nnodes                   keys
-metadata.annotations."a.b/c"          a key with dots or slashes, in double quotes (\" and \\ inside)
+metadata.annotations."a.b/c"          a key with dots or slashes, in double or single quotes (\" and \\ inside)
 metadata.annotations[a.b/c]           the same, as messages print it
 spec.args[1]                          an item of a list by its index, from 0
 spec.podTemplate.spec.containers[pytorch].image      an item of a list by its name
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 
+_QUOTES = {'"': "double", "'": "single"}
 MAX_PATH_PARTS = 64
 """Maximum number of keys and indexes of a path."""
 
@@ -62,7 +63,7 @@ def _parse_parts(text: str, form: str) -> tuple[Path, int]:
 
 
 def _parse_key(text: str, offset: int, form: str) -> tuple[str, int]:
-    if text[offset : offset + 1] == '"':
+    if text[offset : offset + 1] in _QUOTES:
         return _parse_quoted_key(text, offset)
     end = next((index for index in range(offset, len(text)) if text[index] in '.[]="'), len(text))
     if end == offset:
@@ -71,21 +72,21 @@ def _parse_key(text: str, offset: int, form: str) -> tuple[str, int]:
 
 
 def _parse_quoted_key(text: str, start: int) -> tuple[str, int]:
-    """Return a key in double quotes, and the offset after it."""
+    """Return a key in quotes, and the offset after it."""
     key = ""
     offset = start + 1
-    while offset < len(text) and text[offset] != '"':
+    while offset < len(text) and text[offset] != text[start]:
         offset += text[offset] == "\\" and offset + 1 < len(text)
         key += text[offset]
         offset += 1
     if offset == len(text):
-        raise PathSyntaxError("the double quote is not closed", start)
+        raise PathSyntaxError(f"the {_QUOTES[text[start]]} quote is not closed", start)
     return key, offset + 1
 
 
 def _parse_bracketed(text: str, start: int) -> tuple[str | int, int]:
-    """Return an index, or a plain or double-quoted name, and the offset after the bracket."""
-    if text[start : start + 1] == '"':
+    """Return an index, or a plain or quoted name, and the offset after the bracket."""
+    if text[start : start + 1] in _QUOTES:
         key, end = _parse_quoted_key(text, start)
         if text[end : end + 1] != "]":
             raise PathSyntaxError("']' belongs after the closing quote", end)

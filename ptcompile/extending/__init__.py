@@ -60,6 +60,8 @@ class Rule(NamedTuple):
     authority: Authority = "ptcompile"
     page: str = ""
     """The page for `ptcompile explain CODE`: a sentence, then paragraphs. If empty, the docstring of `check`."""
+    url: str = ""
+    """The address of the page that reports link to. They never link to ptcompile's own site for the rule."""
     owner: str = ""
     """Set when a plugin or a configuration is loaded: `rule of plugin acme-ptcompile`, `rule of ptcompile.toml`. Text
     reports print it.

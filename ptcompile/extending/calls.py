@@ -26,7 +26,9 @@ def rule_problems(extensions: Extensions, manifest: Mapping[str, Any], others: S
             try:
                 yield from [_to_problem(rule, finding) for finding in rule.check(manifest, others)]
             except Exception as error:  # third-party code
-                yield extension_failure(f"rule {rule.code} ({rule.name})", error, "report it to the plugin's author")
+                is_declared = rule.check.__module__ == "ptcompile.extending.declared"
+                help = "correct its expression" if is_declared else "report it to the plugin's author"
+                yield extension_failure(f"rule {rule.code} ({rule.name})", error, help)
 
 
 def applies_to(rule: Rule, manifest: Mapping[str, Any]) -> bool:
@@ -56,6 +58,7 @@ def _to_problem(rule: Rule, finding: object) -> Problem:
         fix=finding.fix,
         code=rule.code,
         owner=rule.owner or "custom rule",
+        page=rule.url,
         field=finding.field,
     )
     return led_by_field(problem)

@@ -7,6 +7,7 @@
     path = "metadata.labels"
     expression = "'cost-center' in self"
     message = "every job has the label cost-center"
+    url = "https://wiki.acme.example/cost-centers"
 
 `self` is the value at the path, `object` the whole object. A rule is data, so a repository may carry it: its
 expression can read the object, and nothing else.
@@ -16,12 +17,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, get_args  # noqa: TID253 - rules of a configuration
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.spelling import closest_match
+from ptcompile._internal.spelling import closest_match, nearest
 from ptcompile.apiserver.cel import evaluate, fresh_budget, why_invalid
 from ptcompile.apiserver.cel.values import CelError
+from ptcompile.apiserver.kinds import known_kinds
 from ptcompile.diagnostics import Path
 from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
@@ -33,8 +36,9 @@ from ptcompile.operators.table import templates_of
 CODE = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
 _is_name = re.compile(r"[a-z]+(-[a-z0-9]+)+").fullmatch
 SCOPES = ("object", "pod", "container")
+_OWN_KINDS = (("ptcompile/v1", "TrainingJob"), ("ptcompile/v1", "ClusterProfile"))
 _REQUIRED_KEYS = ("code", "name", "path", "expression", "message")
-_ALL_KEYS = (*_REQUIRED_KEYS, "kind", "each", "help", "severity", "stage")
+_ALL_KEYS = (*_REQUIRED_KEYS, "kind", "each", "help", "severity", "stage", "url")
 
 
 class _DeclaredRule(NamedTuple):
@@ -71,8 +75,18 @@ def declared_rule(table: object) -> Rule:
     severity: Any = _checked_choice("severity", texts.get("severity", "warning"), get_args(Severity))
     stage: Any = _checked_choice("stage", texts.get("stage", "style"), get_args(Stage))
     page = f"{declared.message}.\n\nExpected at {texts['path']}: {declared.expression}"
+    url = texts.get("url", "")
+    if url and not url.startswith(("https://", "http://")):
+        raise ValueError(f"url must be an address such as https://wiki.acme.example/rules, not {url!r}")
     return Rule(
-        texts["code"], texts["name"], _make_check(declared), _kinds(table.get("kind", [])), severity, stage, page=page
+        code=texts["code"],
+        name=texts["name"],
+        check=_make_check(declared),
+        kinds=_kinds(table.get("kind", [])),
+        severity=severity,
+        stage=stage,
+        page=page,
+        url=url,
     )
 
 
@@ -102,7 +116,26 @@ def _kinds(value: object) -> tuple[str, ...]:
     kinds = [value] if isinstance(value, str) else value
     if not isinstance(kinds, list) or not all(isinstance(kind, str) and kind for kind in kinds):
         raise ValueError('kind must be a kind or a list of kinds, such as ["Job", "jobset.x-k8s.io/v1alpha2/JobSet"]')
+    for kind in kinds:
+        meant = _meant_kind(kind)
+        if meant is not None:
+            raise ValueError(
+                f"kind: no object is a {kind!r}; did you mean {meant}? Of another API, write acme.io/v1/{kind}"
+            )
     return tuple(kinds)
+
+
+def _meant_kind(written: str) -> str | None:
+    """Return the known kind that differs from an unknown one only in letter case or in a letter, or None."""
+    api_version, _, name = written.rpartition("/")
+    known: dict[str, str] = {}
+    for version, kind in chain(_OWN_KINDS, known_kinds()):
+        if not api_version or version == api_version:
+            if kind == name:
+                return None
+            known[kind.casefold()] = kind
+    meant = known.get(name.casefold()) or nearest(name, known.values())
+    return f"{api_version}/{meant}" if meant and api_version else meant
 
 
 def _path(text: str) -> Path:
@@ -166,9 +199,13 @@ def _iter_values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any
 def _failure_reason(expression: str, value: Any, manifest: Json, budget: list[int]) -> str | None:
     """Return None if the expression is true, else the reason why it is not, or "" if there is none to add.
 
-    An expression that fails on its values does not hold, as on the API server. Raises UncheckedError and CostError.
+    An expression that fails on its values does not hold, as on the API server. Raises UncheckedError and CostError, and
+    TypeError for a result that is neither true nor false.
     """
     try:
-        return None if evaluate(expression, {"self": value, "object": manifest}, budget) is True else ""
+        result = evaluate(expression, {"self": value, "object": manifest}, budget)
     except CelError as error:
         return "" if value is None or str(error).startswith("no such key") else f" ({error})"
+    if not isinstance(result, bool):
+        raise TypeError("the expression is neither true nor false")
+    return None if result else ""

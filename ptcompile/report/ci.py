@@ -13,7 +13,7 @@ from types import MappingProxyType
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from ptcompile._internal.about import SITE, __version__, page_address
+from ptcompile._internal.about import SITE, __version__
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic
@@ -164,7 +164,8 @@ def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any
     """Return a rule for code scanning, which lists the title and shows the text next to findings."""
     title, text = page or (diagnostic.name, "")
     rule: dict[str, Any] = {"id": diagnostic.code, "name": diagnostic.name, "shortDescription": {"text": title}}
-    rule["helpUri"] = page_address(diagnostic.code)
+    if diagnostic.url is not None:
+        rule["helpUri"] = diagnostic.url
     if text:
         rule["help"] = {"text": text, "markdown": text}
     return rule
@@ -232,9 +233,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
-def rule_link(code: str, name: str) -> str:
-    """Return a rule's code, linked to its page, and its name."""
-    return f"[{code}]({page_address(code)}) {name}" if code.isalnum() else html_code(f"{code} {name}")
+def rule_link(code: str, name: str, url: str | None) -> str:
+    """Return a rule's code, linked to its page if it has one, and its name."""
+    return f"[{code}]({url}) {name}" if code.isalnum() and url else html_code(f"{code} {name}")
 
 
 def markdown(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
@@ -246,7 +247,7 @@ def markdown(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]
         (
             (
                 d.severity,
-                rule_link(d.code, d.name),
+                rule_link(d.code, d.name, d.url),
                 html_code(format_location(d) + format_origin(d)),
                 html_code(f"{d.resource}: {d.message}" if d.resource else d.message, _MAX_MESSAGE_LENGTH),
             )

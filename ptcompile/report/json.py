@@ -71,7 +71,10 @@ def diagnostic_schema() -> Schema:
             "fix": {"description": "How to fix it automatically.", "anyOf": [fix, {"type": "null"}]},
             "template": {**TEXT_OR_NULL, "description": "What the document was rendered from."},
             "masked": {**BOOLEAN, "description": "Whether `***` stands for a secret in message, help or path."},
-            "url": {**TEXT, "description": "The page of the code; `ptcompile explain CODE` prints it offline."},
+            "url": {
+                "type": ["string", "null"],
+                "description": "The page of the code, or null for a rule of yours without one.",
+            },
         },
     )
 

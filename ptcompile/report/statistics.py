@@ -6,6 +6,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from ptcompile._internal.about import page_address
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic
@@ -115,7 +116,11 @@ def as_markdown(rows: Sequence[Row], groupings: Sequence[str]) -> str:
 
 
 def _cell(grouping: str, value: str) -> str:
-    return rule_link(*value.split(" ", 1)) if grouping == "rule" else html_code(value or "(none)")
+    if grouping != "rule":
+        return html_code(value or "(none)")
+
+    code, _, name = value.partition(" ")
+    return rule_link(code, name, page_address(code) if code.startswith("PTC") else None)
 
 
 FORMS: Mapping[str, Callable[[Sequence[Row], Sequence[str]], str]] = {

@@ -21,7 +21,6 @@ from lsprotocol.types import (
 )
 
 from ptcompile import diagnostics as ours
-from ptcompile._internal.about import page_address
 from ptcompile.diagnostics import Diagnostic as Finding, Span
 from ptcompile.fixer import apply
 from ptcompile.server.document import OpenDocument
@@ -52,7 +51,7 @@ def as_diagnostic(opened: OpenDocument, diagnostic: ours.Diagnostic) -> Diagnost
         f"{diagnostic.message}{help}",
         _SEVERITIES[diagnostic.severity],
         code=diagnostic.code,
-        code_description=CodeDescription(page_address(diagnostic.code)),
+        code_description=None if diagnostic.url is None else CodeDescription(diagnostic.url),
         source=SOURCE,
         tags=[DiagnosticTag.Unnecessary] if diagnostic.name == "unused-ignore" else None,
     )

@@ -199,6 +199,7 @@ def to_diagnostic(
         masked=(masked.message, masked.help, masked_path) != (problem.message, problem.help, path),
         blocks_compile=problem.blocks_compile,
         owner=problem.owner,
+        page=problem.page,
         namespace=metadata.get("namespace") if _is_name(metadata.get("namespace")) else None,
         labels=_labels(metadata),
         stable_path=_stable_path(masked_path[len(under) :], manifest),

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from jsonschema import Draft202012Validator
 
+import ptcompile
 from ptcompile.cli import config
 from ptcompile.cli.files import UsageError
+from ptcompile.diagnostics.terms import Severity, Stage
+from ptcompile.extending import declared
 from tests.cli.running import here
 
 Capture = pytest.CaptureFixture[str]
@@ -136,10 +141,29 @@ def test_each_mistake_of_a_rule_is_a_line_that_names_its_code(tmp_path: Path) ->
 def test_a_wrong_value_is_a_mistake_that_names_its_key(line: str, mistake: str, tmp_path: Path) -> None:
     path = tmp_path / "ptcompile.toml"
     path.write_text(line + "\n")
+    if "PTC9999" not in line and "../" not in line:  # what codes there are, and files outside, no schema knows
+        assert not _is_valid(line)
     with pytest.raises(UsageError) as raised:
         config.load(str(path))
     assert raised.value.args[0] == f"{path}: invalid ptcompile configuration"
     assert raised.value.args[1].startswith(f"  {mistake}"), raised.value.args
+
+
+def _is_valid(text: str) -> bool:
+    return Draft202012Validator(ptcompile.schema("config")).is_valid(tomllib.loads(text))
+
+
+def test_the_schema_has_the_keys_that_are_read() -> None:
+    schema = ptcompile.schema("config")
+    rule = schema["$defs"]["rule"]
+    Draft202012Validator.check_schema(schema)
+    assert [*schema["properties"]] == [*config._PARSERS]
+    assert {*rule["properties"]} == {*declared._ALL_KEYS}
+    assert rule["required"] == [*declared._REQUIRED_KEYS]
+    assert rule["properties"]["stage"]["enum"] == [*get_args(Stage)]
+    assert schema["$defs"]["level"]["enum"] == [*get_args(Severity)]
+    assert rule["properties"]["each"]["enum"] == [*declared.SCOPES]
+    assert rule["properties"]["code"]["pattern"] == f"^{declared.CODE.pattern}$"
 
 
 def test_every_key_has_its_value(tmp_path: Path) -> None:
@@ -151,6 +175,7 @@ def test_every_key_has_its_value(tmp_path: Path) -> None:
         "[severity]\nPTC301 = 'error'\nPTC302 = 'note'\n"
         "[per-file-ignores]\n'old/' = ['PTC4']\n'old/a.yaml' = ['PTC5']\n[per-file-severity.'old/']\nPTC302 = 'error'\n"
     )
+    assert _is_valid(path.read_text())
     loaded = config.load(str(path))
     assert (loaded.folder, loaded.cluster, loaded.baseline, loaded.schemas) == (
         str(tmp_path),

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ptcompile
+from tests.cli.running import here
 from tests.extending.installing import ran
 
 JOB = """\
@@ -246,3 +247,54 @@ def test_an_ignore_comment_for_a_missing_rule_is_reported(tmp_path: Path) -> Non
     (tmp_path / "job.yaml").write_text(JOB + "# ptcompile: ignore[ACME102]\n", encoding="utf-8")
     done = ran(None, tmp_path, "lint", "job.yaml", "--isolated", "--output-format", "concise")
     assert "no rule 'ACME102'; no configured plugin defines it" in done.stdout
+
+
+@pytest.mark.parametrize("key", ["['a.b/c']", '["a.b/c"]', "[a.b/c]", ".'a.b/c'"])
+def test_a_key_in_quotes(key: str) -> None:
+    rule = {**COST, "path": f"metadata.labels{key}", "expression": "self == 'x'"}
+    assert found(JOB.replace("name: train\n", "name: train\n  labels: {a.b/c: x}\n", 1), rule) == []
+    assert found(JOB, rule) == [("ACME101", ("metadata", "labels", "a.b/c"), "warning")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "meant"),
+    [("PytorchJob", "PyTorchJob"), ("Jobb", "Job"), ("batch/v1/job", "batch/v1/Job"), ("Trainingjob", "TrainingJob")],
+)
+def test_a_kind_that_no_object_has(kind: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"no object is a '{kind}'; did you mean {meant}\\?"):
+        ptcompile.extensions(rules=[{**COST, "kind": [kind]}])
+
+
+@pytest.mark.parametrize("kind", ["TFJob", "JAXJob", "kubeflow.org/v1/TFJob", "acme.io/v1/PytorchJob", "Widget"])
+def test_kinds_of_others_are_taken(kind: str) -> None:
+    assert found(JOB, {**COST, "kind": [kind]}) == []
+
+
+@pytest.mark.parametrize("expression", ["size(self)", "'x'", "object.metadata", "null"])
+def test_an_expression_that_is_no_boolean(expression: str) -> None:
+    rule = {**COST, "path": "metadata.name", "expression": expression}
+    (failure,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
+    assert (failure.code, failure.help) == ("PTC903", "correct its expression")
+    assert failure.message.endswith("the expression is neither true nor false")
+
+
+@pytest.mark.parametrize("url", ["https://wiki.acme.example/a", None])
+def test_reports_link_to_the_own_page_or_to_none(
+    url: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = COST | ({} if url is None else {"url": url})
+    (one,) = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[rule])).diagnostics
+    assert (one.url, one.to_dict()["url"]) == (url, url)
+    lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in rule.items())
+    (tmp_path / "ptcompile.toml").write_text(f"[[rule]]\n{lines}")
+    (tmp_path / "job.yaml").write_text(JOB)
+    for output_format in ("full", "json", "sarif", "markdown"):
+        options = ("--select=ACME", f"--config={tmp_path / 'ptcompile.toml'}", f"--output-format={output_format}")
+        done = here(capsys, "lint", tmp_path / "job.yaml", *options)
+        assert "codes/ACME101" not in done.out + done.err
+        assert (url is None) or url in done.out + done.err
+
+
+def test_an_address_that_is_none() -> None:
+    with pytest.raises(ValueError, match="url must be an address"):
+        ptcompile.extensions(rules=[{**COST, "url": "wiki/a"}])

@@ -222,6 +222,7 @@ def add_schema(parser: Parser) -> None:
         "rehearsal",
         "admission",
         "diagnosis",
+        "config",
     )
     parser.add_argument("schema", choices=schemas, help="the document or result to describe")
 
