@@ -9,6 +9,7 @@ The functions take text, bytes, plain mappings or a `pathlib.Path`, and return v
     convert            rewrite manifests for another operator
     import_manifests   read manifests back into specs
     diff               compare two specs, two streams of manifests, or one of each
+    upgrade            tell what other releases of a cluster mean for specs or manifests
     simulate           show what every pod of a job will see
     stored             show objects as the server would keep them
     rehearse           run a job's pods as local processes
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from ptcompile.api.requirements import Requirements as Requirements, platform as platform, requires as requires
     from ptcompile.api.simulate import simulate as simulate, status as status
     from ptcompile.api.stored import Stored as Stored, stored as stored
+    from ptcompile.api.upgrade import Upgrade as Upgrade, upgrade as upgrade
     from ptcompile.diagnosis.model import Diagnosis as Diagnosis
     from ptcompile.diagnostics import Diagnostic as Diagnostic, Span as Span
     from ptcompile.differ import Difference as Difference
@@ -162,6 +164,10 @@ _MODULES = {
     "ptcompile.api.stored": (
         "Stored",
         "stored",
+    ),
+    "ptcompile.api.upgrade": (
+        "Upgrade",
+        "upgrade",
     ),
     "ptcompile.diagnosis.model": ("Diagnosis",),
     "ptcompile.diagnostics": (

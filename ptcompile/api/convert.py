@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile as compiling
@@ -39,6 +39,7 @@ from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
 from ptcompile.operators.table import kinds_with
 from ptcompile.simulator.equivalence import matching_pods
@@ -73,6 +74,8 @@ def convert(
     filename: str | None = None,
     cluster: ProfileSource | ClusterProfile | None = None,
     lossy: bool = False,
+    kinds: Iterable[str] = (),
+    labels: Mapping[str, str] | None = None,
     beside: Iterable[StreamSource] = (),
     schemas: Iterable[str | os.PathLike[str]] = (),
     extensions: Extensions | None = None,
@@ -83,7 +86,8 @@ def convert(
     A setting that the other operator cannot express is an error; with `lossy` it is dropped with a warning. A setting
     that it implements differently (how the job ends, QoS) is a warning. Auxiliary objects are kept; selectors, field
     paths and host names that refer to the old pods are rewritten, with a note, and where that is not possible they are
-    an error. `beside` are objects of other files: their references to the old pods are reported and not rewritten.
+    an error. With `kinds` or `labels`, only jobs of one of the kinds that have all the labels are converted; the others
+    stay unchanged. `beside` are objects of other files: references of theirs to the old pods are reported, not changed.
     `schemas` are files and folders of CRDs for kinds that ptcompile does not know, and CRDs of the stream count too.
     `extensions` are rules and passes of plugins. Mistakes in the manifests or profile never raise. Raises ValueError
     for a path in `schemas` that cannot be read or contains no definition.
@@ -98,14 +102,15 @@ def convert(
         schemas=schemas,
         extensions=extensions,
     )
-    return convert_inputs(inputs, target, lossy=lossy)
+    chosen = Chosen(frozenset(kinds), frozenset((labels or {}).items()))
+    return convert_inputs(inputs, target, lossy=lossy, chosen=chosen)
 
 
-def convert_inputs(inputs: Inputs, target: str, *, lossy: bool = False) -> Result:
+def convert_inputs(inputs: Inputs, target: str, *, lossy: bool = False, chosen: Chosen = ALL) -> Result:
     """Convert the manifests of a file."""
     if inputs.given_profile is None and not inputs.has_wrong_settings:
         inputs = _with_own_profile(inputs)
-    imported = import_inputs(inputs, lossy=lossy)
+    imported = import_inputs(inputs, lossy=lossy, chosen=chosen)
     if not imported.ok:
         return Result((), imported.diagnostics)
 

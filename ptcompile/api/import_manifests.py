@@ -11,6 +11,7 @@ from ptcompile.apiserver import validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, has_error, problem_at
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, kind_of, nested_map, object_name
 from ptcompile.operators import table as operators
 from ptcompile.source import emitter
@@ -153,7 +154,7 @@ def import_manifests(
     return import_inputs(inputs, lossy=lossy, exact=exact)
 
 
-def import_inputs(inputs: Inputs, *, lossy: bool = False, exact: bool = False) -> Imported:
+def import_inputs(inputs: Inputs, *, lossy: bool = False, exact: bool = False, chosen: Chosen = ALL) -> Imported:
     """Import the manifests of a file."""
     from ptcompile.importer import profiles
 
@@ -161,11 +162,13 @@ def import_inputs(inputs: Inputs, *, lossy: bool = False, exact: bool = False) -
         return Imported((), inputs.limited())
 
     profile = inputs.given_profile or profiles.minimal_cluster()
-    imported, problems = _import_all(inputs, profile, lossy=lossy, exact=exact)
+    imported, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
     fitted = [_fit_built_in(spec, profile) for spec in imported] if inputs.given_profile is None else imported
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
-    return Imported(tuple(imported), inputs.limited(*problems), needed, _kept_objects(inputs.items, imported, profile))
+    return Imported(
+        tuple(imported), inputs.limited(*problems), needed, _kept_objects(inputs.items, imported, profile, chosen)
+    )
 
 
 def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSpec | None:
@@ -182,14 +185,14 @@ def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSp
 
 
 def _import_all(
-    inputs: Inputs, profile: ClusterProfile, *, lossy: bool, exact: bool
+    inputs: Inputs, profile: ClusterProfile, chosen: Chosen, *, lossy: bool, exact: bool
 ) -> tuple[list[ImportedSpec], list[Diagnostic]]:
     from ptcompile.importer.attempt import without_nulls
 
     objects = inputs.items
     imported: list[ImportedSpec] = []
     diagnostics: list[Diagnostic] = []
-    jobs = [item for item in objects if kind_of(item.manifest) in _IMPORTABLE]
+    jobs = [item for item in objects if kind_of(item.manifest) in _IMPORTABLE and chosen.includes(item.manifest)]
     auxiliary = [item for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
     stream = Objects(item.manifest for item in objects)
     accepted: list[JsonDict] = []
@@ -201,7 +204,7 @@ def _import_all(
     decoded = Objects(map(without_nulls, accepted))
 
     for item in auxiliary:
-        if kind_of(item.manifest)[1] in _UNSUPPORTED_JOBS:
+        if kind_of(item.manifest)[1] in _UNSUPPORTED_JOBS and chosen.includes(item.manifest):
             diagnostics.append(_to_diagnostic(_unsupported_kind(item.manifest), item))
     if objects and not jobs and not diagnostics:
         diagnostics.append(_to_diagnostic(_no_job(objects[0].manifest), objects[0]))
@@ -298,10 +301,14 @@ def _rejections(
 
 
 def _kept_objects(
-    objects: Sequence[Item], imported: list[ImportedSpec], profile: ClusterProfile
+    objects: Sequence[Item], imported: list[ImportedSpec], profile: ClusterProfile, chosen: Chosen
 ) -> tuple[JsonDict, ...]:
-    """Return the auxiliary objects that no spec emits."""
-    auxiliary = [dict(item.manifest) for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
+    """Return the auxiliary objects that no spec emits, and the jobs that are not chosen."""
+    auxiliary = [
+        dict(item.manifest)
+        for item in objects
+        if kind_of(item.manifest) not in _IMPORTABLE or not chosen.includes(item.manifest)
+    ]
     emitted = {
         (*kind_of(manifest), object_name(manifest))
         for spec in (imported if auxiliary else ())

@@ -178,6 +178,7 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
     "admission": _schema_reader("admission"),
     "diagnosis": _schema_reader("diagnosis"),
     "config": _schema_reader("config"),
+    "upgrade": _schema_reader("upgrade"),
 }
 """Functions that build or read each schema."""
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kinds.model import Kind
+from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import Json, kind_of, object_name
-from ptcompile.operators.table import kinds_with
+from ptcompile.linter.unrendered import placeholders_of
+from ptcompile.operators.table import JOB_KINDS, kinds_with
 
 _MAX_REASON = 200
 """Number of characters after which a reason is cut."""
 _JOBS = kinds_with(Kind.read)
+_UNRENDERED = "not rendered yet: "
+_of_spec = re.compile(
+    r"^(?:in the spec that it imports to|a spec cannot express it): (?:spec\.(?:[\w.\[\]-]*\.)?)?"
+    r"|^spec\.(?=gangScheduler:)"
+)
+"""The path in a spec, which the user of a manifest has never seen, up to its last key."""
 
 
 class ConvertedFile(NamedTuple):
@@ -24,6 +33,8 @@ class ConvertedFile(NamedTuple):
     manifests: Sequence[Json]
     """Those after it; empty if an error remains."""
     diagnostics: Sequence[Diagnostic]
+    chosen: Chosen = ALL
+    """Which jobs were to be converted."""
 
 
 class _Row(NamedTuple):
@@ -31,18 +42,28 @@ class _Row(NamedTuple):
     object: str
     outcome: str
     reasons: Sequence[str] = ()
+    is_job: bool = False
 
 
 def to_markdown(files: Sequence[ConvertedFile], target: str) -> str:
     """Return the report as Markdown: a summary and a row for each object."""
     rows = [row for file in files for row in _rows(file)]
-    jobs = [row for row in rows if row.outcome in {"moved", "stayed"}]
+    jobs = [row for row in rows if row.is_job]
     moved = sum(row.outcome == "moved" for row in jobs)
+    causes: dict[str, list[str]] = {}
+    for row in jobs:
+        for reason in row.reasons if row.outcome == "stayed" else ():
+            causes.setdefault(reason.partition(_UNRENDERED)[1] or reason, []).append(f"{row.object} in {row.file}")
     lines = [
         f"# Conversion to {target}",
         "",
         f"{moved} of {len(jobs)} jobs moved",
         "",
+        *(
+            f"- {_cell(cause.rstrip(': '))}: {_cell(', '.join(objects))}"
+            for cause, objects in sorted(causes.items(), key=lambda item: -len(item[1]))
+        ),
+        *([""] if causes else []),
         "| File | Object | Result | Why |",
         "|---|---|---|---|",
         *(
@@ -60,11 +81,18 @@ def _rows(file: ConvertedFile) -> Iterator[_Row]:
         yield _Row(file.name, "", "unread", _reasons(errors, None))
     for data in file.objects:
         title = f"{data.get('kind')}/{object_name(data)}"
-        if kind_of(data) in _JOBS:
+        if not file.chosen.includes(data) and kind_of(data) in JOB_KINDS:
+            yield _Row(file.name, title, "unchanged")
+        elif kind_of(data) in _JOBS:
             failed = _reasons(errors, title) or ([] if file.manifests else _reasons(errors, None))
-            yield _Row(file.name, title, "stayed" if failed else "moved", failed or _reasons(warnings, title))
+            placeholders = placeholders_of(data) if failed else []
+            failed = [_UNRENDERED + ", ".join(placeholders)] if placeholders else failed
+            outcome = "stayed" if failed else "moved"
+            yield _Row(file.name, title, outcome, failed or _reasons(warnings, title), is_job=True)
         elif not file.manifests:
-            yield _Row(file.name, title, "stayed" if errors else "unchanged", _reasons(errors, title))
+            reasons = _reasons(errors, title)
+            is_job = kind_of(data) in JOB_KINDS or bool(reasons and kind_of(data)[1].endswith("Job"))
+            yield _Row(file.name, title, "stayed" if errors else "unchanged", reasons, is_job)
         else:
             yield _Row(file.name, title, _outcome(data, file.manifests))
 
@@ -84,8 +112,7 @@ def _reasons(diagnostics: Sequence[Diagnostic], title: str | None) -> list[str]:
 
 
 def _shorten(text: str) -> str:
-    for prefix in ("spec: ", "in the spec that it imports to: "):
-        text = text.removeprefix(prefix)
+    text = _of_spec.sub("", text.removeprefix("spec: "))
     return text if len(text) <= _MAX_REASON else f"{text[:_MAX_REASON].rpartition(' ')[0]} ..."
 
 

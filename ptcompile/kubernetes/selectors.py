@@ -8,8 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ptcompile._internal.namedtuple import Any
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, string_map
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
+
+
+class Chosen(NamedTuple):
+    """Which jobs a verb is about: those of one of the kinds, or of any without one, that have all the labels."""
+
+    kinds: frozenset[str] = frozenset()
+    labels: frozenset[tuple[str, str]] = frozenset()
+
+    def includes(self, manifest: Json) -> bool:
+        """Return whether a job is one of them."""
+        if self.kinds and manifest.get("kind") not in self.kinds:
+            return False
+        return self.labels <= {*nested_map(manifest, "metadata", "labels").items()} if self.labels else True
+
+
+ALL = Chosen()
 
 
 def selects(selector: Json, labels: Mapping[str, Any], *, partly: bool = False) -> bool:

@@ -108,6 +108,12 @@ def _placeholder_note(data: Json) -> Problem | None:
     return None
 
 
+def placeholders_of(data: Json) -> list[str]:
+    """Return the placeholders in the texts of an object, each once."""
+    placeholders = (find_placeholder(text) for _, text, _ in _texts(data, ()) if text not in _SCHEMA_KEYS)
+    return [*dict.fromkeys(text for text in placeholders if text is not None)]
+
+
 def _texts(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]:
     """Yield the texts of an object, except in fields that may have signs for other reasons: the path, the text, and
     whether it is the path's last key.

@@ -54,13 +54,18 @@ _LINTS_NOT = "it answers another question: rules are those of lint, compile and 
 _IMPORTS = "a spec that does not compile is how it says that the manifest has no spec"
 _STORES = "it shows what the server would keep, and what the server refuses is found by lint"
 _PODS = "it looks at pods, and what the server refuses is found by lint"
+_BEFORE = "what is found before the upgrade too is none of its effects"
 _OLD = "what is applied is the new side: the old one is in the cluster already"
 
 _RULES_APART = dict.fromkeys(
     ("simulate", "stored", "diff of the old side", "diff of the new side", "requires", "platform", "rehearse"),
     _LINTS_NOT,
-) | {"import": _LINTS_NOT, "convert": "a finding that its source has too is not one of the conversion"}
-_SCHEMAS_APART = {"stored": _STORES, "diff of the old side": _OLD}
+) | {
+    "upgrade": _BEFORE,
+    "import": _LINTS_NOT,
+    "convert": "a finding that its source has too is not one of the conversion",
+}
+_SCHEMAS_APART = {"stored": _STORES, "diff of the old side": _OLD, "upgrade": _BEFORE}
 _STREAM_APART = _SCHEMAS_APART | {"simulate": _PODS, "rehearse": _PODS, "requires": _PODS}
 
 
@@ -135,7 +140,7 @@ MANIFESTS = {
     "a CRD in another file": _of(
         f"{MANIFEST}---\n{WIDGET}",
         "PTC502",
-        different={"stored": _STORES, "simulate": _PODS, "rehearse": _PODS},
+        different={"stored": _STORES, "simulate": _PODS, "rehearse": _PODS, "upgrade": _BEFORE},
         beside=[CRD],
     ),
 }

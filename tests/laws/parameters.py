@@ -29,6 +29,7 @@ WITHOUT: dict[str, dict[str, str]] = {
         "filename": "`filenames` has both",
         "cluster": "`to_cluster` is that of the new side",
     },
+    "upgrade": {"cluster": "`to_cluster` is that after the upgrade"},
     "import": {
         "beside": "the objects that a job needs are imported with it",
         "overrides": _MANIFESTS,
@@ -44,12 +45,14 @@ WITHOUT: dict[str, dict[str, str]] = {
 OTHER_NAMES = {
     "diff of the old side": ("filename", "cluster"),
     "diff of the new side": ("filename", "cluster"),
+    "upgrade": ("cluster",),
 }
 """Parameters that a verb has under another name."""
 NO_OPTION: dict[str, dict[str, str]] = {
     "lint": {"beside": "the other files of the call are beside each"},
     "fix": {"beside": "the other files of the call are beside each"},
     "convert": {"beside": "the other files of the call are beside each"},
+    "upgrade": {"beside": "the other files of the call are beside each"},
 }
 """What a command has no option for, although its function has a parameter."""
 

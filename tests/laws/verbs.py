@@ -103,6 +103,11 @@ def _diff_of_new(given: Given) -> Diagnostics:
     return ptcompile.diff(given.other_side, given.text, filenames=names, **keywords).diagnostics
 
 
+def _upgrade(given: Given) -> Diagnostics:
+    keywords = _renamed(given, "to_cluster")
+    return ptcompile.upgrade(given.text, filename=FILENAME, **keywords).diagnostics
+
+
 def _renamed(given: Given, name: str) -> dict[str, Any]:
     """Return the keyword arguments with the profile under another name."""
     return {name if key == "cluster" else key: value for key, value in given.keywords.items()}
@@ -145,6 +150,7 @@ FUNCTIONS: dict[str, Callable[[Given], Diagnostics]] = {
     "explain": _plain(ptcompile.explain),
     "diff of the old side": _diff_of_old,
     "diff of the new side": _diff_of_new,
+    "upgrade": _upgrade,
     "import": _plain(ptcompile.import_manifests),
     "convert": _plain(ptcompile.convert, target="job"),
     "admit": _plain(ptcompile.admit),
@@ -218,7 +224,10 @@ def _words(verb: str, given: Given) -> list[str]:
         sides = [FILENAME, _OTHER_FILENAME] if is_old else [_OTHER_FILENAME, FILENAME]
         option = "--from-cluster" if is_old else "--to-cluster"
         return ["diff", *sides, *([option, profile] if profile else []), *options]
-    return [*_WORDS.get(verb, (verb,)), FILENAME, *(["--cluster", profile] if profile else []), *options]
+    option = "--to" if verb == "upgrade" else "--cluster"
+    if verb == "upgrade" and not profile:
+        options += ["--to-kubernetes", "1.37"]
+    return [*_WORDS.get(verb, (verb,)), FILENAME, *([option, profile] if profile else []), *options]
 
 
 def _written_profile(text: str | None) -> str:

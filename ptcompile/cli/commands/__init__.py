@@ -33,6 +33,7 @@ COMMANDS = {
     "krm": CommandRow(_WRITE, "krm", "write manifests inside Kustomize, kpt and Helm"),
     "lint": CommandRow(_CHECK, "lint", "check manifests as an API server would"),
     "diff": CommandRow(_CHECK, "diff", "show how two specs or manifests differ, and what that means for the pods"),
+    "upgrade": CommandRow(_CHECK, "upgrade", "tell what other releases of a cluster mean for files that stay"),
     "rehearse": CommandRow(_CHECK, "rehearse", "run a job's pods as real torchrun processes, with faults"),
     "admit": CommandRow(_CHECK, "admit", "tell whether the queues of a cluster admit jobs, and what prevents it"),
     "simulate": CommandRow(_UNDERSTAND, "simulate", "show what every pod will see"),

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 
+from ptcompile._internal.files import SUFFIXES
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
@@ -20,6 +21,7 @@ from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import Parser, add_cluster, add_format, add_jobs, add_output_format, check_target
 from ptcompile.cli.reporter import Reporter, map_files
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import Json
 
 TYPE_CHECKING = False
@@ -39,7 +41,8 @@ and volumes, or an error that names what the other operator cannot express. What
 
   ptcompile convert pytorchjob.yaml --target trainjob > trainjob.yaml   from Kubeflow's v1 to its v2
   ptcompile convert job.yaml --target jobset --lossy                    drop, with a warning, what it cannot express
-  ptcompile convert jobs/ --target trainjob -o moved/ --report MOVED.md  a file for each, and a table of what stayed
+  ptcompile convert jobs/ --target trainjob -o moved --report MOVED.md   a file for each, and a table of what stayed
+  ptcompile convert jobs/ --target trainjob -o moved --kind PyTorchJob --select team=vision   only these jobs
 
 Exits with status 0 if everything is converted, 1 if not, else 2.
 """
@@ -53,8 +56,10 @@ def add_convert(parser: Parser) -> None:
         "-o",
         "--output",
         metavar="OUT",
-        help="write to this file, or a file for each input to this directory (default: standard output)",
+        help="write to this file, or a file for each of several inputs to this directory (default: standard output)",
     )
+    parser.add_repeatable("--kind", "KIND", "convert only jobs of this kind (repeatable)")
+    parser.add_repeatable("--select", "KEY=VALUE", "convert only jobs with this label (repeatable)")
     parser.add_value("--report", "FILE", "write a table of what moved, what stayed and why (Markdown)")
     add_cluster(parser)
     parser.add_flag("--lossy", "drop what the target cannot express, with a warning instead of an error")
@@ -78,7 +83,8 @@ def run_convert(options: argparse.Namespace) -> int:
         from ptcompile.converter.report import to_markdown
 
         contents[options.report] = to_markdown(converted, options.target)
-    if options.output is not None and _is_folder(options.output):
+    is_one_file = len(inputs) < 2 and all(file.named for file in inputs)
+    if options.output is not None and (_is_folder(options.output) or not (is_one_file or _is_file(options.output))):
         contents |= _converted_files(converted, options.output)
     elif not status:
         text = emit_all([manifest for file in converted for manifest in file.manifests])
@@ -102,6 +108,7 @@ def _convert_files(
     given_profile = profile if options.cluster else None
     given = [read_file(file.content, file.name, given_profile) for file in inputs]
     objects = {file.name: [item.manifest for item in Inputs([file]).items] for file in given}
+    chosen = Chosen(frozenset(options.kind), frozenset(map(_parse_label, options.select)))
     nearest = Nearest()
     _ = nearest.loaded  # its mistakes are those of the run
     converter = partial(
@@ -111,15 +118,16 @@ def _convert_files(
         lossy=options.lossy,
         objects=objects,
         nearest=nearest,
+        chosen=chosen,
     )
     converted: list[ConvertedFile] = []
     with closing(map_files(converter, given, options.jobs, FILES_PER_PROCESS)) as results:
         for file, result in zip(inputs, results, strict=True):
             diagnostics = result.diagnostics
-            if not file.named and {item.name for item in diagnostics} == {"nothing-to-import"}:
+            if (not file.named or chosen != ALL) and {item.name for item in diagnostics} == {"nothing-to-import"}:
                 diagnostics = ()  # a file without jobs
             findings.add(file, diagnostics)
-            converted.append(ConvertedFile(file.name, objects[file.name], result.manifests, diagnostics))
+            converted.append(ConvertedFile(file.name, objects[file.name], result.manifests, diagnostics, chosen))
     return converted
 
 
@@ -131,6 +139,7 @@ def _convert_file(
     lossy: bool,
     objects: Mapping[str | None, Sequence[Json]],
     nearest: Nearest,
+    chosen: Chosen,
 ) -> Result:
     """Return the conversion of a file, to whose objects those of the other files are related (`objects`, by file)."""
     from ptcompile.api.convert import convert_inputs
@@ -138,7 +147,14 @@ def _convert_file(
     beside = Objects(data for name, others in objects.items() if name != file.name for data in others)
     settings = nearest.loaded
     inputs = Inputs([file], profile, beside=beside, schemas=settings.schemas, extensions=settings.extensions)
-    return convert_inputs(inputs, target, lossy=lossy)
+    return convert_inputs(inputs, target, lossy=lossy, chosen=chosen)
+
+
+def _parse_label(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UsageError(f"--select {text}: must be KEY=VALUE, such as team=vision")
+    return key, value
 
 
 def _converted_files(converted: Sequence[ConvertedFile], folder: str) -> dict[str, str]:
@@ -317,6 +333,10 @@ def _empty_profile() -> dict[str, object]:
 
 def _is_folder(output: str) -> bool:
     return output.endswith(os.sep) or os.path.isdir(output)
+
+
+def _is_file(output: str) -> bool:
+    return output.endswith(SUFFIXES) or os.path.isfile(output)
 
 
 def _kept_file(output: str) -> str:

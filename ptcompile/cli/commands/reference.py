@@ -223,6 +223,7 @@ def add_schema(parser: Parser) -> None:
         "admission",
         "diagnosis",
         "config",
+        "upgrade",
     )
     parser.add_argument("schema", choices=schemas, help="the document or result to describe")
 

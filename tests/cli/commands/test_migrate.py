@@ -287,6 +287,30 @@ def test_one_output_file_is_not_written_if_a_job_stays(tmp_path: Path) -> None:
     assert "0 of 1 jobs moved" in report.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(("output", "written"), [("v", "v/job.yaml"), ("v/", "v/job.yaml"), ("v.yaml", None)])
+def test_a_folder_of_inputs_makes_a_folder(output: str, written: str | None, tmp_path: Path) -> None:
+    """A file for all of them is written only if all moved."""
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "job.yaml").write_text(PYTORCHJOB, encoding="utf-8")
+    (tmp_path / "jobs" / "q.yaml").write_text(QUEUED, encoding="utf-8")
+    command = ["convert", str(tmp_path / "jobs"), "--target", "volcano", "-o", str(tmp_path) + "/" + output]
+    assert main(command) == 1
+    found = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.yaml") if path.parent.name != "jobs"]
+    assert found == ([] if written is None else [written])
+
+
+def test_only_jobs_of_a_kind_and_a_label(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(PYTORCHJOB, encoding="utf-8")
+    (tmp_path / "q.yaml").write_text(QUEUED, encoding="utf-8")
+    command = ["convert", str(tmp_path / "job.yaml"), str(tmp_path / "q.yaml"), "--target", "volcano", "-o"]
+    assert main([*command, str(tmp_path / "a"), "--select", "kueue.x-k8s.io/queue-name=none"]) == 0
+    assert not (tmp_path / "a").exists()
+    assert main([*command, str(tmp_path / "b"), "--kind", "PyTorchJob", "--kind", "Job"]) == 1
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["job.yaml"]
+    with pytest.raises(UsageError, match="must be KEY=VALUE"):
+        main([*command, str(tmp_path / "c"), "--select", "team"])
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Files that are imported, that are not, and without a job."""

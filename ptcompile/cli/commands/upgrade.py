@@ -1,0 +1,124 @@
+"""`ptcompile upgrade`: what other releases of a cluster mean for the files that stay as they are."""
+
+from __future__ import annotations
+
+import argparse
+
+from ptcompile.cli import config, files, presentation
+from ptcompile.cli.files import InputFile, UsageError
+from ptcompile.cli.inputs import inputs_of
+from ptcompile.cli.options import Parser, add_format, add_output_format, add_overrides
+from ptcompile.cli.reporter import Reporter
+from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.report.layout import format_json
+from ptcompile.spec.objects import yaml_name
+
+_EMPTY_PROFILE = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "cluster"}}
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.spec.cluster_profile import ClusterProfile
+
+_EPILOG = """\
+Compares what the API server, the operators and the pods do under two profiles, or under other releases, with the same
+files: what becomes refused, fails, is ignored, is warned about, differs in the pods, or is mended.
+
+  ptcompile upgrade manifests/ --from old.yaml --to new.yaml               two cluster profiles
+  ptcompile upgrade manifests/ --kubernetes 1.31 --to-kubernetes 1.36      two releases; the others are the newest
+  ptcompile upgrade manifests/ --from cluster.yaml --to-kueue 0.19         the profile with another release
+  ptcompile upgrade manifests/ --from old.yaml --to new.yaml --format markdown > UPGRADE.md
+
+Exits with status 0 if nothing changes or is only mended, 1 if something else does, else 2.
+"""
+
+
+def add(parser: Parser) -> None:
+    """Add the command's options."""
+    parser.add_value("paths", "FILE", "specs and manifests: files, directories, globs, or -", nargs="+")
+    parser.add_value("--from", "FILE", "the cluster profile before the upgrade", dest="from_cluster")
+    parser.add_value("--to", "FILE", "the cluster profile after it (default: that of --from)", dest="to_cluster")
+    for field in _software():
+        option = field.replace("_", "-")
+        parser.add_value(f"--{option}", "VERSION", f"the release of {option} before the upgrade")
+        parser.add_value(f"--to-{option}", "VERSION", f"the release of {option} after it")
+    add_overrides(parser)
+    parser.add_repeatable("--schemas", "PATH", "CRDs or JSON Schemas (repeatable)")
+    add_format(parser, "text", "markdown", "json")
+    add_output_format(parser)
+
+
+def _software() -> list[str]:
+    """Return the fields of a profile's versions."""
+    return [field for field in Versions._fields if field not in ("gates", "declared")]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what changes; return 1 if something changes for the worse or in the pods."""
+    from ptcompile.api.upgrade import Upgrade, upgrade_inputs
+    from ptcompile.cli.related import RelatedObjects
+    from ptcompile.kubernetes.index import Objects
+
+    old_releases = _releases(options, "")
+    new_releases = _releases(options, "to_")
+    if not (options.from_cluster or options.to_cluster or old_releases or new_releases):
+        raise UsageError("nothing to compare: give --from and --to, or --kubernetes and --to-kubernetes")
+    settings = config.load(None)
+    schemas = options.schemas or settings.schemas
+    config.check_schemas(schemas)
+    findings = Reporter(options.output_format)
+    inputs, unreadable = files.read_all(options.paths)
+    findings.report_unreadable(unreadable)
+    before = _profile(options.from_cluster, old_releases, findings)
+    after = _profile(options.to_cluster or options.from_cluster, old_releases | new_releases, findings)
+    if before is None or after is None or not inputs:
+        return findings.finish() or 1
+
+    related = RelatedObjects(inputs, is_complete=len(inputs) > 1)
+    total = Upgrade(())
+    options.cluster = True  # both sides have a profile
+    for file in inputs:
+        objects = related.objects_for(file)
+        beside = None if objects is None else Objects(objects)
+        old, new = (
+            inputs_of([file], side, options, beside=beside, schemas=schemas, extensions=settings.extensions)
+            for side in (before, after)
+        )
+        changed = upgrade_inputs(old, new)
+        findings.add(file, changed.diagnostics)
+        total += changed
+    status = findings.finish()
+    form = options.format
+    text = format_json(total.to_dict()) if form == "json" else total.markdown() if form == "markdown" else total.text()
+    return max(status, presentation.write_result(text, form), int(not total.ok))
+
+
+def _releases(options: argparse.Namespace, prefix: str) -> dict[str, str]:
+    """Return the releases of one side that options give, by the field of the profile."""
+    given = {field: getattr(options, f"{prefix}{field}") for field in _software()}
+    releases = {field: text for field, text in given.items() if text is not None}
+    for field, text in releases.items():
+        try:
+            parse_version(text)
+        except ValueError as error:
+            raise UsageError(f"--{prefix}{field}: {error}".replace("_", "-")) from None
+    return releases
+
+
+def _profile(path: str | None, releases: dict[str, str], findings: Reporter) -> ClusterProfile | None:
+    """Return the profile in a file, or the built-in one, with these releases; None if it is wrong."""
+    from ptcompile.compiler.reader import load_profile
+    from ptcompile.source.documents import read
+
+    profile = findings.read_profile(path)
+    if profile is None or not releases:
+        return profile
+    data = read(files.read(path)).documents[0].data if path is not None else _EMPTY_PROFILE
+    spec = nested_map(data, "spec")
+    versions = {**nested_map(spec, "versions"), **{yaml_name(field): text for field, text in releases.items()}}
+    profile, diagnostics = load_profile({**data, "spec": {**spec, "versions": versions}}, filename=path)
+    findings.add(InputFile(path or "<options>", b"", True), diagnostics)
+    return profile
+
+
+PARSERS = {"upgrade": (_EPILOG, add, run)}
