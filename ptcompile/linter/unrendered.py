@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 from ptcompile._internal import files
 from ptcompile.apiserver import is_supported
@@ -199,8 +198,11 @@ def kustomize_note(filename: str | None) -> tuple[Problem, bool] | None:
 
 
 def _patches_of(kustomization: str) -> Iterator[str]:
-    with suppress(OSError):
-        yield from patches_in(files.read_found(kustomization).decode(errors="replace"))
+    try:
+        content = files.read_found(kustomization)
+    except OSError:
+        return
+    yield from patches_in(content.decode(errors="replace"))
 
 
 def patches_in(kustomization: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import UNTRUSTED_SECONDS, NotFinishedError
 from ptcompile.mcp.inputs import Call, CallError, CallSettings
 from ptcompile.mcp.resources import FAMILIES, PAGES, read_page
-from ptcompile.mcp.tools import TOOLS, Tool, check_arguments
+from ptcompile.mcp.tools import TOOLS, Tool, check_arguments, shortened
 
 _INSTRUCTIONS = """\
 ptcompile compiles a short spec (kind: TrainingJob) of a PyTorch job into Kubernetes manifests for any operator, and
@@ -99,7 +99,6 @@ def _describe(name: str, tool: Tool) -> types.Tool:
         name=name,
         description=tool.description,
         input_schema=tool.input_schema(),
-        output_schema=tool.result(),
         annotations=hints,
     )
 
@@ -133,6 +132,7 @@ def answer(name: str, call: Call) -> types.CallToolResult:
         check_arguments(tool, call.arguments)
         with deadline(UNTRUSTED_SECONDS):
             result = tool.run(call)
+        result = result if call.arguments.get("whole", "whole" not in tool.arguments) else shortened(result)
     except NotFinishedError:
         text = f"not finished after {UNTRUSTED_SECONDS:g} s: ask about fewer or smaller objects"
         return _to_result(text, is_error=True)
@@ -140,13 +140,13 @@ def answer(name: str, call: Call) -> types.CallToolResult:
         return _to_result(str(error), is_error=True)
     except Exception as error:  # a bug of ours must not end the server
         return _to_result(f"this is a bug in ptcompile, not in your input: {type(error).__name__}", is_error=True)
-    text = _encodable(json.dumps(result, ensure_ascii=False))
-    return _to_result(text, json.loads(text))
+    return _to_result(json.dumps(result, ensure_ascii=False))
 
 
-def _to_result(text: str, data: Any = None, *, is_error: bool = False) -> types.CallToolResult:
+def _to_result(text: str, *, is_error: bool = False) -> types.CallToolResult:
+    """Return a result as text alone: structured content would be the same a second time, and every client reads it."""
     content: list[Any] = [types.TextContent(text=_encodable(text))]
-    return types.CallToolResult(content=content, structured_content=data, is_error=is_error)
+    return types.CallToolResult(content=content, is_error=is_error)
 
 
 def _encodable(text: str) -> str:

@@ -60,6 +60,37 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
         raise CallError(f"{missing[0]} is required")
 
 
+def shortened(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result with as many items of its lists as an assistant has use for, the errors among findings first, and
+    the number of those that are left out by the list's name, such as `jobs.pods`.
+    """
+    for most in _LENGTHS:
+        omitted: dict[str, int] = {}
+        shorter: dict[str, Any] = _with_short_lists(result, most, "", omitted)
+        whole = {**shorter, "omitted": omitted, "help": _OMITTED_HELP} if omitted else shorter
+        if len(json.dumps(whole, ensure_ascii=False)) <= MOST_CHARACTERS:
+            break
+    return whole
+
+
+def _with_short_lists(value: Any, most: int, name: str, omitted: dict[str, int]) -> Any:
+    if isinstance(value, Mapping):
+        prefix = f"{name}." if name else ""
+        return {key: _with_short_lists(item, most, f"{prefix}{key}", omitted) for key, item in value.items()}
+    if not isinstance(value, list):
+        return value
+
+    if len(value) > most:
+        omitted[name] = omitted.get(name, 0) + len(value) - most
+    if name.endswith("diagnostics"):
+        value = sorted(value, key=lambda finding: finding["severity"] != "error")
+    return [_with_short_lists(item, most, name, omitted) for item in value[:most]]
+
+
+MOST_CHARACTERS = 25_000
+"""Characters of a result, unless the call asks for all of it."""
+_LENGTHS = (1_000_000, 100, 30, 10, 5, 2, 1)
+_OMITTED_HELP = "call again with whole: true for all of it"
 _TYPES: dict[str, tuple[type, str]] = {"string": (str, "a string"), "boolean": (bool, "true or false")}
 
 
@@ -67,13 +98,13 @@ def _text_or_path(content: str, prefix: str = "") -> dict[str, Schema]:
     """Return the arguments of an input, of which a call gives one."""
     return {
         f"{prefix}text": {"type": "string", "description": f"{content}, as YAML or JSON"},
-        f"{prefix}path": {"type": "string", "description": f"a file with {content}, instead of {prefix}text"},
+        f"{prefix}path": {"type": "string", "description": f"the file, instead of {prefix}text"},
     }
 
 
 _INPUT = _text_or_path("specs or manifests")
 _MANIFESTS = _text_or_path("manifests")
-_CLUSTER = _text_or_path("the ClusterProfile: versions, queue system, machines of the cluster", "cluster_")
+_CLUSTER = _text_or_path("the ClusterProfile: versions, queue system, machines", "cluster_")
 _TARGET = {
     "target": {
         "type": "string",
@@ -81,6 +112,7 @@ _TARGET = {
         "description": "the operator to compile specs for; by default the spec's own, or what the job needs",
     }
 }
+_WHOLE = {"whole": {"type": "boolean", "description": "all of a long result, not its first part"}}
 _LOSSY = {
     "lossy": {"type": "boolean", "description": "drop what cannot be expressed, with a warning instead of an error"}
 }
@@ -266,6 +298,14 @@ def _diff(call: Call) -> dict[str, Any]:
     return _masked(difference.to_dict())
 
 
+def _upgrade(call: Call) -> dict[str, Any]:
+    from ptcompile.api.upgrade import upgrade_inputs
+
+    item = document(call)
+    old = call.settings(item.filename or "-", document(call, "old_").content)
+    return _masked(upgrade_inputs(judged_inputs(item, old), inputs(call, item)).to_dict())
+
+
 def _convert(call: Call) -> dict[str, Any]:
     from ptcompile.api.convert import convert_inputs
 
@@ -316,7 +356,7 @@ TOOLS = {
     "lint": Tool(
         "Check Kubernetes manifests of training jobs, or ptcompile specs, as the API server, the operators, the "
         "kubelet and torchrun would, offline. Each finding has its line, the consequence and the fix",
-        {**_INPUT, **_CLUSTER},
+        {**_INPUT, **_CLUSTER, **_WHOLE},
         _report_schema,
         _lint,
     ),
@@ -339,7 +379,7 @@ TOOLS = {
     ),
     "simulate": Tool(
         "Show what every pod of a job will see: processes, ranks, rendezvous, variables, resources, endings",
-        {**_INPUT, **_TARGET, **_CLUSTER},
+        {**_INPUT, **_TARGET, **_CLUSTER, **_WHOLE},
         lambda: schema("world"),
         _simulate,
     ),
@@ -350,6 +390,7 @@ TOOLS = {
             **_INPUT,
             **_text_or_path("the cluster's queues, nodes and workloads, from kubectl get", "state_"),
             **_CLUSTER,
+            **_WHOLE,
         },
         lambda: schema("admission"),
         _admit,
@@ -364,6 +405,7 @@ TOOLS = {
             "at": {"type": "string", "description": "with a spec: only values here, such as env.NCCL_DEBUG"},
             **_TARGET,
             **_CLUSTER,
+            **_WHOLE,
         },
         _explanation_schema,
         _explain,
@@ -371,16 +413,28 @@ TOOLS = {
     "diagnose": Tool(
         "Name the first cause of a failure in logs and events of a job's pods, which may be mixed (kubectl logs "
         "--prefix, get events, describe), and with its manifest or spec, the line that led to it",
-        {"logs": {"type": "string", "description": "lines of logs, events or states"}, **_INPUT, **_CLUSTER},
+        {"logs": {"type": "string", "description": "lines of logs, events or states"}, **_INPUT, **_CLUSTER, **_WHOLE},
         lambda: schema("diagnosis"),
         _diagnose,
         ("logs",),
     ),
     "diff": Tool(
         "Compare two specs or manifests: what the change means for the pods, and what an apply would do",
-        {**_text_or_path("the old side", "old_"), **_text_or_path("the new side", "new_"), **_TARGET, **_CLUSTER},
+        {
+            **_text_or_path("the old side", "old_"),
+            **_text_or_path("the new side", "new_"),
+            **_TARGET,
+            **_CLUSTER,
+            **_WHOLE,
+        },
         lambda: schema("diff"),
         _diff,
+    ),
+    "upgrade": Tool(
+        "Tell what an upgrade of the cluster means for specs or manifests: what becomes refused, ignored or different",
+        {**_INPUT, **_text_or_path("the ClusterProfile before it", "old_"), **_CLUSTER, **_WHOLE},
+        lambda: schema("upgrade"),
+        _upgrade,
     ),
     "convert": Tool(
         "Convert manifests to those of another operator, such as PyTorchJob v1 to TrainJob. A setting that would be "

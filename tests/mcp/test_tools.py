@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import jsonschema
@@ -13,7 +14,7 @@ from ptcompile.api.inputs import NO_PROFILE
 from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics.selection import selection
 from ptcompile.mcp.inputs import Call, CallError, CallSettings
-from ptcompile.mcp.tools import TOOLS
+from ptcompile.mcp.tools import MOST_CHARACTERS, TOOLS, shortened
 from tests.mcp.calls import CLUSTER, MANIFEST, QUEUED, QUEUES, SPEC, call
 
 CALLS: dict[str, list[dict[str, Any]]] = {
@@ -43,6 +44,11 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"logs": "all is well", "text": "- 1"},
     ],
     "diff": [{"old_text": SPEC, "new_text": MANIFEST}, {"old_text": SPEC, "new_text": "kind: Pod"}],
+    "upgrade": [
+        {"text": MANIFEST, "old_text": CLUSTER},
+        {"text": SPEC, "old_text": CLUSTER, "cluster_text": CLUSTER},
+        {"text": "a: [", "old_text": CLUSTER},
+    ],
     "convert": [{"text": MANIFEST, "target": "trainjob"}, {"text": SPEC, "target": "pod"}],
     "import": [{"text": MANIFEST}, {"text": "kind: ConfigMap"}],
     "targets": [{}],
@@ -166,3 +172,32 @@ def test_the_configuration_applies_to_a_file_by_its_name() -> None:
 
     report = TOOLS["lint"].run(Call({"text": MANIFEST}, [], settings))
     assert report["diagnostics"] == []
+
+
+def test_a_long_result_is_cut_and_says_so() -> None:
+    """64 nodes have 64 pods; the first of them show what the others see."""
+    text = SPEC.replace("nodes: 2", "nodes: 64")
+    whole = call("simulate", {"text": text})
+    result = shortened(whole)
+    assert len(json.dumps(whole)) > 100_000
+    assert len(json.dumps(result)) < MOST_CHARACTERS
+    pods = result["pods"]
+    assert 1 <= len(pods) < 64
+    assert result["omitted"]["pods"] == 64 - len(pods)
+    assert pods[0]["name"] == whole["pods"][0]["name"]
+    assert shortened(call("simulate", {"text": SPEC})) == call("simulate", {"text": SPEC})
+
+
+def test_errors_are_not_cut_before_warnings() -> None:
+    findings = [{"severity": "warning", "text": "x" * 1000}] * 60 + [{"severity": "error", "text": "y"}]
+    result = shortened({"diagnostics": findings})
+    assert result["diagnostics"][0]["severity"] == "error"
+    assert result["omitted"] == {"diagnostics": 61 - len(result["diagnostics"])}
+    assert result["help"] == "call again with whole: true for all of it"
+
+
+def test_upgrade_tells_what_a_release_passes_over() -> None:
+    old, new = (CLUSTER.replace("queueSystem: kueue, ", f"versions: {{kueue: '{v}'}}, ") for v in ("0.18", "0.19"))
+    queued = MANIFEST.replace("{name: llama}", "{name: llama, labels: {kueue.x-k8s.io/queue-name: team}}")
+    effects = call("upgrade", {"text": queued, "old_text": old, "cluster_text": new})["effects"]
+    assert ("ignored", "PTC491") in {(row["effect"], row["code"]) for row in effects}
