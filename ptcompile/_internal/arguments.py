@@ -55,11 +55,31 @@ def check(**arguments: Any) -> None:
                 raise TypeError(
                     f"extensions must be the result of ptcompile.extensions or None, not {_type_name(value)}"
                 )
+            if value is not None:
+                _check_extensions(value)
         elif parameter == "pause":
             if value is not None and not callable(value):
                 raise TypeError(f"pause must be a function or None, not {_type_name(value)}")
         elif type(value) not in (list, tuple) and _is_not_list(value):
             raise TypeError(f"{parameter} must be a list, not {_type_name(value)}")
+
+
+def _check_extensions(value: Any) -> None:
+    """Raise TypeError for extensions that a caller has made with an argument of the wrong type."""
+    shapes = {
+        "plugins": ("a tuple of Loaded", lambda item: hasattr(item, "version")),
+        "rules": ("a tuple of Rule", lambda item: hasattr(item, "check")),
+        "passes": (
+            'a tuple of pairs of a name and a function, such as (("cost_center", cost_center),)',
+            lambda item: isinstance(item, tuple) and len(item) == 2 and callable(item[1]),
+        ),
+    }
+    for field, (shape, is_item) in shapes.items():
+        items = getattr(value, field)
+        if not isinstance(items, tuple) or not all(map(is_item, items)):
+            raise TypeError(f"the {field} of Extensions must be {shape}, not {_type_name(items)}")
+    if not isinstance(value.targets, Mapping):
+        raise TypeError(f"the targets of Extensions must be a mapping from names, not {_type_name(value.targets)}")
 
 
 def _is_not_list(value: object) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from ptcompile.kinds.status import Status
+from ptcompile.kubernetes.names import why_not_dns_label
 from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, nested_map
 from ptcompile.operators.handles import Handle, Reference, RolePods, handles
 from ptcompile.operators.table import BY_TARGET, KINDS, status_of
@@ -67,9 +68,16 @@ def handle_of(live: Json) -> Handle:
 def submit(api: Any, result: Result, namespace: str) -> JsonDict:
     """Create the objects of one compiled job in order, and return the live job.
 
-    The job then owns the other objects, so deleting it deletes them. `namespace` is for objects without one. If the
-    server rejects a step, the objects created so far are deleted. Raises `CompileError` for a result with errors.
+    The job then owns the other objects, so deleting it deletes them. `namespace` is that of objects without one. If the
+    server rejects a step, such as for a namespace that does not exist, the objects created so far are deleted. Raises
+    `CompileError` for a result with errors, and ValueError, before anything is created, for a namespace that cannot
+    exist or is another one than that of an object.
     """
+    if why := why_not_dns_label(namespace):
+        raise ValueError(f"no namespace can be named {namespace!r}: {why}")
+    others = {obj.namespace for obj in result.handle.objects if obj.namespaced and obj.namespace} - {namespace}
+    if result.ok and others:
+        raise ValueError(f"the manifests are for the namespace {others.pop()}, not {namespace}: compile them for it")
     created: list[tuple[Reference, JsonDict]] = []
     try:
         for manifest, obj in zip(result.unwrap(), result.handle.objects, strict=True):
@@ -100,10 +108,17 @@ def state(live: Json | None) -> Status:
     return Status("failed", "Deleted", "the job was deleted before its end") if live is None else status_of(live)
 
 
-def wait(api: Any, job: Reference, poll_interval: float = 10.0) -> Status:
-    """Poll the job every `poll_interval` seconds until it is over, and return its last state."""
+def wait(api: Any, job: Reference, poll_interval: float = 10.0, timeout: float | None = None) -> Status:
+    """Poll the job every `poll_interval` seconds until it is over, and return its last state.
+
+    Raises TimeoutError if it is not over after `timeout` seconds; None waits for any time.
+    """
+    end = None if timeout is None else time.monotonic() + timeout
     while not (status := state(find(api, job))).done:
-        time.sleep(poll_interval)
+        left = poll_interval if end is None else end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(f"{job.kind}/{job.name} is not over after {timeout} seconds: {status.state}")
+        time.sleep(min(poll_interval, left))
     return status
 
 

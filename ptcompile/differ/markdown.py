@@ -17,6 +17,8 @@ _DIFF_SIGNS = {"~": "!", "+": "+", "-": "-"}
 """Signs that GitHub colors in a `diff` block."""
 _MAX_VALUE_LENGTH = 120
 """Number of characters of a value that are shown; text and JSON have all of them."""
+_MAX_SENTENCE_LENGTH = 1000
+"""Number of characters of a sentence that are shown: it ends with the command that helps."""
 
 
 def render_markdown(difference: Compared) -> str:
@@ -37,7 +39,7 @@ def _object_lines(difference: ObjectDifference, names: tuple[str, str]) -> Itera
     yield f"**{html_code(object_title(difference, names))}**"
     yield ""
     if difference.apply:
-        yield f"An apply: {html_code(str(difference.apply))}."
+        yield f"An apply: {html_code(str(difference.apply), _MAX_SENTENCE_LENGTH)}."
         yield ""
     if difference.same:
         yield f"The same: {', '.join(html_code(text) for text in difference.same)}."

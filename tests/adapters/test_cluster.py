@@ -126,3 +126,25 @@ def test_a_name_as_a_label() -> None:
     assert cluster.label("My_DAG.Task!") == "my-dag-task"
     assert cluster.label("__") == "job"
     assert len(cluster.label("x" * 100)) == 30
+
+
+@pytest.mark.parametrize("namespace", ["", "Team_A", "a/b"])
+def test_a_namespace_that_cannot_exist(namespace: str, fake: FakeApi, api: Any) -> None:
+    with pytest.raises(ValueError, match="no namespace can be named"):
+        cluster.submit(api, ptcompile.compile(SPEC), namespace)
+    assert fake.asked == []
+
+
+def test_another_namespace_than_that_of_the_manifests(fake: FakeApi, api: Any) -> None:
+    result = ptcompile.compile(SPEC.replace("{name: train}", "{name: train, namespace: research}"))
+    with pytest.raises(ValueError, match="the manifests are for the namespace research, not team-a"):
+        cluster.submit(api, result, "team-a")
+    assert fake.asked == []
+    assert cluster.submit(api, result, "research")["metadata"]["namespace"] == "research"
+
+
+def test_waiting_ends_in_time(api: Any) -> None:
+    result, _ = _submitted(api, "job")
+    job = result.handle.job._replace(namespace="team-a")
+    with pytest.raises(TimeoutError, match="Job/train is not over after 0.05 seconds: "):
+        cluster.wait(api, job, poll_interval=0.02, timeout=0.05)

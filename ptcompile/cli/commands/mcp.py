@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 Assistants start it and talk to it in the Model Context Protocol. docs/guide/assistants.md has the settings of several.
-The limits of --untrusted apply. It needs the extra: python -m pip install 'ptcompile[mcp]'
+The limits of --untrusted apply. It needs its SDK: python -m pip install 'mcp>=2,<3'
 
   ptcompile mcp
   ptcompile mcp --root manifests/ --root specs/
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         import mcp  # noqa: F401 - the extra
     except ImportError:
-        raise UsageError("the MCP server needs the package mcp: python -m pip install 'ptcompile[mcp]'") from None
+        raise UsageError("the MCP server needs the package mcp: python -m pip install 'mcp>=2,<3'") from None
     import gc
     import io
     import sys

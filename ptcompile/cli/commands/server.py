@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 Editors start it and talk to it in the Language Server Protocol. docs/guide/editors.md has the settings for VS Code,
-Neovim, Helix, Emacs and JetBrains. It needs the extra: python -m pip install 'ptcompile[server]'
+Neovim, Helix, Emacs and JetBrains. It needs pygls: python -m pip install 'pygls>=2'
 
   ptcompile server
 """
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         import pygls  # noqa: F401 - the extra
     except ImportError:
-        raise UsageError("the language server needs pygls: python -m pip install 'ptcompile[server]'") from None
+        raise UsageError("the language server needs pygls: python -m pip install 'pygls>=2'") from None
     import gc
     import sys
     import tempfile
