@@ -30,6 +30,7 @@ The functions take text, bytes, plain mappings or a `pathlib.Path`, and return v
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 
 from ptcompile._internal.about import __version__ as __version__
@@ -242,6 +243,10 @@ def __getattr__(name: str) -> Any:
     if name not in _FROM:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_FROM[name]), name)
+    if hasattr(sys, "ps1") and isinstance(value, type):  # at a prompt, where people ask for help()
+        from ptcompile._internal.namedtuple import with_field_texts
+
+        value.__doc__ = with_field_texts(value)
     return value
 
 

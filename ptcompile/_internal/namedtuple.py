@@ -101,3 +101,26 @@ else:
 
     class NamedTuple(metaclass=_Making):
         """`typing.NamedTuple` in half the time: annotations are strings and never evaluated."""
+
+
+def with_field_texts(kind: type) -> str:
+    """Return the docstring of a public type with a line for each field, for `help()`: the interpreter drops the texts
+    below fields, so they are read from the source.
+    """
+    import ast
+    import inspect
+    from itertools import pairwise
+
+    texts = {name: field.description or "" for name, field in getattr(kind, "model_fields", {}).items()}
+    tuples = [base for base in reversed(kind.__mro__) if hasattr(base, "__match_args__")]
+    for base in tuples:
+        try:
+            (tree,) = ast.parse(inspect.getsource(base)).body
+        except OSError:  # installed without its source
+            continue
+        for field, text in pairwise(cast("ast.ClassDef", tree).body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                texts[ast.unparse(field.target)] = " ".join(ast.literal_eval(text.value).split())
+
+    lines = [f"{name}: {text}" for name, text in texts.items() if text]
+    return "\n".join([inspect.getdoc(kind) or "", *(["", "Fields:", *lines] if lines else [])])

@@ -59,6 +59,7 @@ class Admission(NamedTuple):
     """What becomes of the jobs of a stream, in the order in which they are created."""
 
     jobs: tuple[JobAdmission, ...]
+    """In the order in which they are created."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Mistakes in the sources, and a finding for each job that is not admitted."""
     by_quota_alone: bool = False

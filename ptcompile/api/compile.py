@@ -44,7 +44,9 @@ class Result(NamedTuple):
     """
 
     manifests: tuple[JsonDict, ...]
+    """The objects to apply, in order; empty if an error prevents them."""
     diagnostics: tuple[Diagnostic, ...]
+    """Mistakes, and the findings of rules."""
     meant: tuple[Diagnostic, ...] = ()
     """Findings of rules that comments in the file or `ignore` suppress; `diagnostics` does not contain them."""
 

@@ -73,7 +73,9 @@ class Imported(NamedTuple):
     """The result of importing a stream of manifests."""
 
     found: tuple[ImportedSpec, ...]
+    """The specs, in the order of the jobs."""
     diagnostics: tuple[Diagnostic, ...]
+    """Mistakes, and what a spec cannot express."""
     profile: JsonDict | None = None
     """The ClusterProfile used for the proof, or None for the built-in one."""
     kept: tuple[JsonDict, ...] = ()

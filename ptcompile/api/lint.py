@@ -54,6 +54,7 @@ class Report(NamedTuple):
     """The findings, and a summary of what was checked."""
 
     diagnostics: tuple[Diagnostic, ...]
+    """The findings, in the order of the file."""
     documents: int
     """Number of documents."""
     unchecked: tuple[str, ...]

@@ -198,8 +198,11 @@ class Targets(NamedTuple):
     """The targets with their titles, what each can express, and which operator releases change the output."""
 
     titles: dict[str, str]
+    """The title of each target, by name."""
     capabilities: tuple[Capability, ...]
+    """What each target can express."""
     changes: tuple[Feature, ...]
+    """What releases of the operators changed."""
 
     def text(self) -> str:
         """Return the targets and the table of their capabilities as text."""

@@ -33,7 +33,9 @@ class Requirements(NamedTuple):
     """The requirements of a stream's jobs without duplicates, and the problems of its specs."""
 
     requirements: tuple[Requirement, ...]
+    """Each once, sorted by kind."""
     diagnostics: tuple[Diagnostic, ...]
+    """Mistakes in the specs and the profile."""
 
     @property
     def ok(self) -> bool:

@@ -214,15 +214,11 @@ def _of_finding(finding: Diagnostic, effect: str) -> Effect:
 
 def _differences(before: Inputs, after: Inputs, old: Iterable[Item], new: Iterable[Item]) -> Iterator[Effect]:
     """Yield what differs in the pods, and in the manifests that a spec compiles to."""
-    sides = [
-        DiffSide([item.manifest for item in items], inputs.versions, inputs.related)
-        for inputs, items in ((before, old), (after, new))
-    ]
-    for difference in compare(*sides) if all(side.manifests for side in sides) else ():
-        for text in _sentences(difference):
-            yield Effect(
-                after.filename, object_title(difference, ("the old releases", "the new ones")), "differs", text
-            )
+    earlier = DiffSide([item.manifest for item in old], before.versions, before.related)
+    later = DiffSide([item.manifest for item in new], after.versions, after.related)
+    for difference in compare(earlier, later) if earlier.manifests and later.manifests else ():
+        title = object_title(difference, ("the old releases", "the new ones"))
+        yield from (Effect(after.filename, title, "differs", text) for text in _sentences(difference))
 
 
 def _sentences(difference: ObjectDifference) -> Iterator[str]:

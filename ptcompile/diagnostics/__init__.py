@@ -32,9 +32,13 @@ class Span(NamedTuple):
     """A range of text. Lines and columns count from 1, in code points; the end is exclusive."""
 
     line: int
+    """The first line."""
     column: int
+    """The first column."""
     end_line: int
+    """The last line."""
     end_column: int
+    """The column after the last character."""
 
 
 class Edit(NamedTuple):
@@ -167,15 +171,25 @@ class Diagnostic(NamedTuple):
     """A complete finding: the contract of the public API and of the JSON report."""
 
     code: str
+    """Such as `PTC302`: stable, and never reused."""
     name: str
+    """Such as `missing-shm`: the rule's name, as select and ignore take it."""
     severity: Severity
+    """`error`: it fails on any cluster; `warning`: that depends on something outside the files; `note`: to know."""
     message: str
+    """One sentence, which begins with the field."""
     help: str | None
+    """How to fix it, or None."""
     path: Path
+    """Keys and indexes from the root of the document to the value."""
     span: Span | None
+    """The place in the text; None for objects that were never text."""
     stage: Stage
+    """When it would fail: `apply`, `pod`, `run` or `style`."""
     authority: Authority
+    """Who would say so, such as `kube-apiserver` or `torchrun`."""
     filename: str | None = None
+    """The name of the file, or None for a text without one."""
     document: int = 0
     """Index of the document in its stream, from 0."""
     resource: str | None = None

@@ -119,6 +119,7 @@ class Compared(NamedTuple):
     names: tuple[str, str]
     """The names of the two sides."""
     objects: tuple[ObjectDifference, ...]
+    """Each pair of objects, jobs first by their pods."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Errors in a source or spec that prevent the comparison, and the reasons why an apply of the second side over the
     first would be rejected.

@@ -123,12 +123,15 @@ class Explanation(NamedTuple):
     """
 
     jobs: tuple[Explained, ...]
+    """Each spec that compiles, with its stages."""
     manifests: tuple[JsonDict, ...]
     """The manifests that `compile` returns, unmasked."""
     causes: tuple[Cause, ...]
     """One cause for each value of the manifests, in their order."""
     diagnostics: tuple[Diagnostic, ...]
+    """Mistakes and the findings of rules."""
     texts: Mapping[InputName, InputText]
+    """The texts that the causes quote, by their names."""
 
     @property
     def ok(self) -> bool:

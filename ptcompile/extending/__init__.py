@@ -79,11 +79,13 @@ class Extensions(NamedTuple):
     """Everything that plugins and the configuration add to ptcompile."""
 
     plugins: tuple[Loaded, ...] = ()
+    """The installed packages that were loaded."""
     rules: tuple[Rule, ...] = ()
     """Rules of plugins, then those declared in the configuration; sorted by code."""
     passes: tuple[tuple[str, Pass], ...] = ()
     """Passes with their names; they run after the built-in ones, in this order."""
     targets: Mapping[str, Target] = MappingProxyType({})
+    """Targets by name."""
 
     @property
     def codes(self) -> dict[str, str]:

@@ -26,10 +26,13 @@ class Plugin(NamedTuple):
     name: str
     """The package name, as `plugins` in the configuration expects it."""
     version: str
+    """The version of the package."""
     rules: tuple[str, ...] = ()
     """The prefixes of its rule codes."""
     passes: tuple[str, ...] = ()
+    """The names of its passes."""
     targets: tuple[str, ...] = ()
+    """The names of its targets."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON form."""

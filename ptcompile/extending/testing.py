@@ -38,8 +38,8 @@ def check_pass(run: Pass, specs: Iterable[Json] = SPECS, cluster: Any = None) ->
     """Check that a pass changes nothing when it runs again, and keeps what a user writes in the place of what it adds:
     labels, annotations and variables.
 
-    The pass runs on each spec for every target, with `cluster`, a ClusterProfile in any form. Raises AssertionError that
-    names the place, and ValueError for a spec that does not compile.
+    The pass runs on each spec for every target; `cluster` is a ClusterProfile in any form. Raises AssertionError
+    with the place, and ValueError for a spec that does not compile.
     """
     for spec in specs:
         for job, context in _jobs(spec, cluster):
@@ -93,11 +93,11 @@ def _with_texts_of_user(before: Any, after: Any, key: str = "") -> Any:
         return after
     if isinstance(after, Mapping):
         is_table = key in _USERS
-        old = before if isinstance(before, Mapping) else {}
+        earlier = before if isinstance(before, Mapping) else {}
         return {
             name: _OF_USER
-            if old.get(name) != value and isinstance(value, str) and (is_table or name == "value")
-            else _with_texts_of_user(old.get(name), value, name)
+            if earlier.get(name) != value and isinstance(value, str) and (is_table or name == "value")
+            else _with_texts_of_user(earlier.get(name), value, name)
             for name, value in after.items()
         }
     if hasattr(after, "_fields"):
@@ -108,6 +108,6 @@ def _with_texts_of_user(before: Any, after: Any, key: str = "") -> Any:
             }
         )
     if isinstance(after, list | tuple):
-        old = before if isinstance(before, list | tuple) else ()
-        return type(after)(_with_texts_of_user(*pair, key) for pair in zip_longest(old, after[: len(after)]))
+        items = before if isinstance(before, list | tuple) else ()
+        return type(after)(_with_texts_of_user(*pair, key) for pair in zip_longest(items[: len(after)], after))
     return after

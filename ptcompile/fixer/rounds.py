@@ -23,7 +23,9 @@ class Skipped(NamedTuple):
     """A finding whose fix was not applied, and why."""
 
     diagnostic: Diagnostic
+    """The finding."""
     why: str
+    """Why its fix was not applied."""
     fault: bool = False
     """Whether this is a bug in ptcompile: the fix broke a rule for fixes."""
 

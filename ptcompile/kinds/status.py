@@ -107,6 +107,7 @@ class Status(NamedTuple):
     """The job's state, as reported by a live object."""
 
     state: State
+    """How far the job is; `done` tells whether that is its end."""
     reason: str | None = None
     """The controller's reason, such as BackoffLimitExceeded."""
     message: str | None = None

@@ -25,8 +25,6 @@ class Tool(NamedTuple):
     description: str
     arguments: Mapping[str, Schema]
     """By name. All are optional except those in `required`."""
-    result: Callable[[], Schema]
-    """Return the JSON Schema of the result."""
     run: Callable[[Call], dict[str, Any]]
     """Answer a call. Raises `CallError`."""
     required: tuple[str, ...] = ()
@@ -118,27 +116,6 @@ _LOSSY = {
 }
 
 
-def _report_schema() -> Schema:
-    return schema("report")
-
-
-def _object(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
-    """Return the schema of an object. Definitions of the properties move to its root, where references find them."""
-    parts = {name: {key: value for key, value in part.items() if key[0] != "$"} for name, part in properties.items()}
-    definitions = {key: value for part in properties.values() for key, value in part.get("$defs", {}).items()}
-    return {
-        "type": "object",
-        "properties": parts,
-        "required": list(required or parts),
-        "additionalProperties": False,
-        "$defs": definitions,
-    }
-
-
-def _text(description: str) -> Schema:
-    return {"type": "string", "description": description}
-
-
 def _to_report(diagnostics: tuple[Diagnostic, ...]) -> dict[str, Any]:
     from ptcompile.report import json as json_report
 
@@ -179,10 +156,6 @@ def _fix(call: Call) -> dict[str, Any]:
     }
 
 
-def _fix_schema() -> Schema:
-    return _object({"text": _text("the fixed text"), "applied": _report_schema(), "remaining": _report_schema()})
-
-
 def _compile(call: Call) -> dict[str, Any]:
     from ptcompile.api.compile import compile_inputs
 
@@ -195,10 +168,6 @@ def _compile(call: Call) -> dict[str, Any]:
 
 def _yaml_and_report(yaml: str, diagnostics: tuple[Diagnostic, ...]) -> dict[str, Any]:
     return {"yaml": yaml, "report": _to_report(diagnostics)}
-
-
-def _yaml_schema() -> Schema:
-    return _object({"yaml": _text("the result; empty if an error prevents it"), "report": _report_schema()})
 
 
 def _simulate(call: Call) -> dict[str, Any]:
@@ -277,15 +246,6 @@ def explain_field(address: str) -> str:
         raise CallError(str(error)) from None
 
 
-def _explanation_schema() -> Schema:
-    parts = {
-        "rule": _text("the page of the rule"),
-        "field": _text("the reference of the field"),
-        "explanation": schema("explanation"),
-    }
-    return {**_object(parts), "required": [], "description": "exactly one of the properties"}
-
-
 def _diff(call: Call) -> dict[str, Any]:
     from ptcompile.api.diff import diff_inputs
     from ptcompile.differ.applying import ApplyMode
@@ -326,26 +286,10 @@ def _import(call: Call) -> dict[str, Any]:
     }
 
 
-def _import_schema() -> Schema:
-    return _object(
-        {
-            "yaml": _text("the specs"),
-            "profile": _text("the ClusterProfile to compile the specs with; empty for the built-in one"),
-            "kept": _text("the objects to apply unchanged"),
-            "report": _report_schema(),
-        }
-    )
-
-
 def _targets(_call: Call) -> dict[str, Any]:
     from ptcompile.api.reference import targets
 
     return targets().to_dict()
-
-
-def _targets_schema() -> Schema:
-    texts = {"type": "object", "additionalProperties": {"type": "string"}}
-    return _object({"targets": texts, "capabilities": {"type": "object", "additionalProperties": texts}})
 
 
 def _schema(call: Call) -> dict[str, Any]:
@@ -357,7 +301,6 @@ TOOLS = {
         "Check Kubernetes manifests of training jobs, or ptcompile specs, as the API server, the operators, the "
         "kubelet and torchrun would, offline. Each finding has its line, the consequence and the fix",
         {**_INPUT, **_CLUSTER, **_WHOLE},
-        _report_schema,
         _lint,
     ),
     "fix": Tool(
@@ -368,19 +311,16 @@ TOOLS = {
             **_CLUSTER,
             "unsafe": {"type": "boolean", "description": "also apply fixes that may change what the author intended"},
         },
-        _fix_schema,
         _fix,
     ),
     "compile": Tool(
         "Compile specs (kind: TrainingJob) into the manifests to apply",
         {**_text_or_path("specs"), **_TARGET, **_CLUSTER},
-        _yaml_schema,
         _compile,
     ),
     "simulate": Tool(
         "Show what every pod of a job will see: processes, ranks, rendezvous, variables, resources, endings",
         {**_INPUT, **_TARGET, **_CLUSTER, **_WHOLE},
-        lambda: schema("world"),
         _simulate,
     ),
     "admit": Tool(
@@ -392,7 +332,6 @@ TOOLS = {
             **_CLUSTER,
             **_WHOLE,
         },
-        lambda: schema("admission"),
         _admit,
     ),
     "explain": Tool(
@@ -407,14 +346,12 @@ TOOLS = {
             **_CLUSTER,
             **_WHOLE,
         },
-        _explanation_schema,
         _explain,
     ),
     "diagnose": Tool(
         "Name the first cause of a failure in logs and events of a job's pods, which may be mixed (kubectl logs "
         "--prefix, get events, describe), and with its manifest or spec, the line that led to it",
         {"logs": {"type": "string", "description": "lines of logs, events or states"}, **_INPUT, **_CLUSTER, **_WHOLE},
-        lambda: schema("diagnosis"),
         _diagnose,
         ("logs",),
     ),
@@ -427,34 +364,29 @@ TOOLS = {
             **_CLUSTER,
             **_WHOLE,
         },
-        lambda: schema("diff"),
         _diff,
     ),
     "upgrade": Tool(
         "Tell what an upgrade of the cluster means for specs or manifests: what becomes refused, ignored or different",
         {**_INPUT, **_text_or_path("the ClusterProfile before it", "old_"), **_CLUSTER, **_WHOLE},
-        lambda: schema("upgrade"),
         _upgrade,
     ),
     "convert": Tool(
         "Convert manifests to those of another operator, such as PyTorchJob v1 to TrainJob. A setting that would be "
         "lost is an error",
         {**_MANIFESTS, **_TARGET, **_LOSSY, **_CLUSTER},
-        _yaml_schema,
         _convert,
         ("target",),
     ),
     "import": Tool(
         "Turn manifests into specs that provably mean the same. A setting that a spec cannot express is an error",
         {**_MANIFESTS, **_LOSSY, **_CLUSTER},
-        _import_schema,
         _import,
     ),
-    "targets": Tool("List the targets and what each can express", {}, _targets_schema, _targets),
+    "targets": Tool("List the targets and what each can express", {}, _targets),
     "schema": Tool(
         "Return the JSON Schema of specs, profiles, or a result",
         {"name": {"type": "string", "enum": list(SCHEMAS), "description": "what to describe"}},
-        lambda: {"type": "object"},
         _schema,
         ("name",),
     ),

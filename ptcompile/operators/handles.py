@@ -23,21 +23,28 @@ class Reference(NamedTuple):
     """One object, as an API client addresses it."""
 
     api_version: str
+    """Such as `batch/v1`."""
     kind: str
+    """Such as `Job`."""
     plural: str
+    """The name in addresses of the API server, such as `jobs`."""
     namespaced: bool
+    """Whether the object is in a namespace."""
     namespace: str | None
     """The namespace, or None for that of the user who applies the object."""
     name: str
+    """`metadata.name`."""
 
 
 class RolePods(NamedTuple):
     """The pods of one role."""
 
     name: str
+    """The name of the role."""
     selector: str
     """Label selector; empty for a Pod, which is found by name."""
     replicas: int
+    """The number of its pods."""
     first_rank: int | None
     """Rank of the role's pod 0; the others follow by index. None if the pods do not train. With a range of nodes it
     only gives the order: ranks are assigned at the rendezvous.
@@ -61,6 +68,7 @@ class Handle(NamedTuple):
     objects: tuple[Reference, ...]
     """In the order of applying; the job is last. Delete the job first, then the others: the job does not own them."""
     job: Reference
+    """The job itself."""
     label_selector: str
     """Selects all pods of the job; empty for a Pod."""
     field_selector: str
@@ -68,7 +76,9 @@ class Handle(NamedTuple):
     roles: tuple[RolePods, ...]
     """In rank order; roles that do not train come last."""
     succeeded: Condition
+    """Whether the live object has succeeded."""
     failed: Condition
+    """Whether it has failed."""
     running: str
     """CEL over `object`."""
     suspended: str | None
@@ -76,9 +86,11 @@ class Handle(NamedTuple):
     suspend: JsonDict | None
     """JSON merge patch, or None if no patch suspends the kind."""
     resume: JsonDict | None
+    """JSON merge patch that ends a suspension, or None."""
     propagation: Literal["Background", "Foreground"]
     """propagationPolicy of the deletion. Deleting a Job without one leaves its pods running."""
     needs: tuple[Need, ...]
+    """What the job refers to and its namespace must have, such as Secrets and claims."""
 
     def to_dict(self) -> JsonDict:
         """Return the JSON form: plain data with names in camelCase."""

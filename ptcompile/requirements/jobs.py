@@ -151,9 +151,13 @@ class Requirement(NamedTuple):
     """One required thing. `kind` is kubernetes, operator, crd, api, gate, namespace, object, resource or runtime."""
 
     kind: str
+    """What sort of thing it is."""
     name: str
+    """Such as `training-operator` or `queue research`."""
     version: str = ""
+    """The release, if one is needed."""
     why: str = ""
+    """What needs it."""
 
     def __str__(self) -> str:
         """Return the requirement as one line of text."""

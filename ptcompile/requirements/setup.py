@@ -40,9 +40,11 @@ class Setup(NamedTuple):
     """Everything an administrator installs before the jobs run."""
 
     manifests: tuple[JsonDict, ...]
+    """The objects to apply before any job."""
     values: JsonDict
     """Helm values of the PyTorch operator's chart; empty if nothing needs that operator."""
     requirements: tuple[Requirement, ...]
+    """What else the cluster must have."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Problems with the profile or the specs. With an error among them, the other fields are empty."""
 

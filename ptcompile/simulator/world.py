@@ -121,6 +121,7 @@ class World(NamedTuple):
     """All jobs of a stream. `skipped` names every object that creates no pods."""
 
     jobs: tuple[SimulatedJob, ...] = ()
+    """In the order of the stream, each with its pods."""
     skipped: tuple[str, ...] = ()
     """Objects of kinds that are not simulated, as `Kind/name`."""
     diagnostics: tuple[Diagnostic, ...] = ()

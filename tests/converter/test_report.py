@@ -80,6 +80,6 @@ def test_only_chosen_jobs_are_converted() -> None:
     other = pytorchjob(labels={"team": "vision"})
     other["metadata"]["name"] = "o"
     kinds = {"kinds": ["Job"]}, {"labels": {"team": "vision"}}, {"kinds": ["PyTorchJob"]}
-    results = [ptcompile.convert([pytorchjob(), other], target="volcano", **chosen) for chosen in kinds]  # type: ignore[arg-type]
+    results = [ptcompile.convert([pytorchjob(), other], target="volcano", **chosen) for chosen in kinds]
     written = [sorted(manifest["kind"] for manifest in result.manifests) for result in results]
     assert written == [[], ["Job", "PyTorchJob"], ["Job", "Job"]]
