@@ -1,4 +1,4 @@
-"""`upgrade`: what other releases of Kubernetes and the operators mean for manifests and specs that stay as they are."""
+"""`upgrade`: what other releases of Kubernetes and the operators mean for manifests and specs that do not change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
-EFFECTS = ("refused", "fails", "ignored", "warned", "differs", "mended")
+EFFECTS = ("refused", "fails", "ignored", "warned", "differs", "resolved")
 """What happens to an object with the new releases, worst first: it or its pods are refused, it runs and fails, the new
 release drops or passes over a field, lint warns, its pods differ, a finding is gone.
 """
@@ -34,7 +34,7 @@ _IGNORED = frozenset({"gate-off", "kueue-framework-off", "word-without-effect"})
 """Rules about what a release drops or does not look at."""
 
 
-class Effect(NamedTuple):
+class UpgradeEffect(NamedTuple):
     """What the new releases change for one object."""
 
     filename: str | None
@@ -57,7 +57,7 @@ class Effect(NamedTuple):
 class Upgrade(NamedTuple):
     """What an upgrade of a cluster means for the objects of a stream."""
 
-    effects: tuple[Effect, ...]
+    effects: tuple[UpgradeEffect, ...]
     """By object, worst first."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """Mistakes in what was given. With an error among them, nothing is compared."""
@@ -67,7 +67,7 @@ class Upgrade(NamedTuple):
     @property
     def ok(self) -> bool:
         """Whether there are no mistakes, and nothing changes for the worse or in the world."""
-        return not has_error(self.diagnostics) and all(row.effect == "mended" for row in self.effects)
+        return not has_error(self.diagnostics) and all(row.effect == "resolved" for row in self.effects)
 
     def __add__(self, other: object) -> Upgrade:
         """Return what an upgrade means for the objects of both."""
@@ -122,7 +122,7 @@ class Upgrade(NamedTuple):
         }
 
 
-def _with_code(row: Effect) -> str:
+def _with_code(row: UpgradeEffect) -> str:
     return f"{row.code} {row.text}" if row.code else row.text
 
 
@@ -174,7 +174,7 @@ def upgrade_inputs(before: Inputs, after: Inputs) -> Upgrade:
     earlier = _findings(before)
     later = _findings(after)
     rows = [_of_finding(later[key], _effect_of(later[key])) for key in later.keys() - earlier.keys()]
-    rows += [_of_finding(earlier[key], "mended") for key in earlier.keys() - later.keys()]
+    rows += [_of_finding(earlier[key], "resolved") for key in earlier.keys() - later.keys()]
     rows += _differences(before, after, old, new)
     order = {title: number for number, title in enumerate(resource_name(item.manifest) for item in after.items)}
     rows.sort(key=lambda row: (order.get(row.object, len(order)), row.object, EFFECTS.index(row.effect), row.text))
@@ -201,8 +201,8 @@ def _effect_of(finding: Diagnostic) -> str:
     return "refused" if finding.stage in ("apply", "pod") else "fails"
 
 
-def _of_finding(finding: Diagnostic, effect: str) -> Effect:
-    return Effect(
+def _of_finding(finding: Diagnostic, effect: str) -> UpgradeEffect:
+    return UpgradeEffect(
         filename=finding.filename,
         object=finding.resource or "",
         effect=effect,
@@ -212,13 +212,13 @@ def _of_finding(finding: Diagnostic, effect: str) -> Effect:
     )
 
 
-def _differences(before: Inputs, after: Inputs, old: Iterable[Item], new: Iterable[Item]) -> Iterator[Effect]:
+def _differences(before: Inputs, after: Inputs, old: Iterable[Item], new: Iterable[Item]) -> Iterator[UpgradeEffect]:
     """Yield what differs in the pods, and in the manifests that a spec compiles to."""
     earlier = DiffSide([item.manifest for item in old], before.versions, before.related)
     later = DiffSide([item.manifest for item in new], after.versions, after.related)
     for difference in compare(earlier, later) if earlier.manifests and later.manifests else ():
         title = object_title(difference, ("the old releases", "the new ones"))
-        yield from (Effect(after.filename, title, "differs", text) for text in _sentences(difference))
+        yield from (UpgradeEffect(after.filename, title, "differs", text) for text in _sentences(difference))
 
 
 def _sentences(difference: ObjectDifference) -> Iterator[str]:

@@ -84,7 +84,8 @@ def _first_difference(a: Any, b: Any, place: str) -> str | None:
         parts = [(*pair, f"{place}[{index}]") for index, pair in enumerate(zip_longest(a, b))]
     else:
         return place
-    return next((found for part in parts if (found := _first_difference(*part)) is not None), place)
+    inner = (_first_difference(*part) for part in parts)
+    return next((part for part in inner if part is not None), place)
 
 
 def _with_texts_of_user(before: Any, after: Any, key: str = "") -> Any:

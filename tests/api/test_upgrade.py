@@ -68,12 +68,12 @@ def test_a_queue_that_is_passed_over() -> None:
     rows = effects(QUEUED, profile(kueue="0.18"), profile(kueue="0.19"))
     assert rows[0] == ("ignored", "PTC491")
     assert {effect for effect, _ in rows[1:]} == {"differs"}
-    assert effects(QUEUED, profile(kueue="0.19"), profile(kueue="0.18"))[-1] == ("mended", "PTC491")
+    assert effects(QUEUED, profile(kueue="0.19"), profile(kueue="0.18"))[-1] == ("resolved", "PTC491")
 
 
 def test_a_field_that_the_new_release_drops() -> None:
     rows = effects(GANG, profile(kubernetes="1.31"), profile(kubernetes="1.36"))
-    assert rows == [("ignored", "PTC070"), ("mended", "PTC518")]
+    assert rows == [("ignored", "PTC070"), ("resolved", "PTC518")]
 
 
 def test_a_field_that_the_new_release_refuses() -> None:

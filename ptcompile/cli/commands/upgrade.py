@@ -1,4 +1,4 @@
-"""`ptcompile upgrade`: what other releases of a cluster mean for the files that stay as they are."""
+"""`ptcompile upgrade`: what other releases of a cluster mean for the files that do not change."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 Compares what the API server, the operators and the pods do under two profiles, or under other releases, with the same
-files: what becomes refused, fails, is ignored, is warned about, differs in the pods, or is mended.
+files: what becomes refused, fails, is ignored, is warned about, differs in the pods, or is resolved.
 
   ptcompile upgrade manifests/ --from old.yaml --to new.yaml               two cluster profiles
   ptcompile upgrade manifests/ --kubernetes 1.31 --to-kubernetes 1.36      two releases; the others are the newest
   ptcompile upgrade manifests/ --from cluster.yaml --to-kueue 0.19         the profile with another release
   ptcompile upgrade manifests/ --from old.yaml --to new.yaml --format markdown > UPGRADE.md
 
-Exits with status 0 if nothing changes or is only mended, 1 if something else does, else 2.
+Exits with status 0 if nothing changes or is only resolved, 1 if something else does, else 2.
 """
 
 
