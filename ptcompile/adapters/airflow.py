@@ -63,7 +63,7 @@ class PtcompileOperator(BaseOperator):
         result = self._compile(context)
         self._job = job = result.handle.job._replace(namespace=result.handle.job.namespace or self.namespace)
         if cluster.find(self._api, job) is None:
-            cluster.submit(self._api, result, self.namespace)
+            cluster.submit(self._api, result, job.namespace or self.namespace)
         context["ti"].xcom_push(key="job", value=job._asdict())
         if self.deferrable:
             trigger = PtcompileTrigger(cluster.target_of(job), job.namespace or "", job.name, **self._trigger_options)
