@@ -225,7 +225,8 @@ def add_schema(parser: Parser) -> None:
         "config",
         "upgrade",
     )
-    parser.add_argument("schema", choices=schemas, help="the document or result to describe")
+    described = f"the document or result to describe: {', '.join(schemas)}"
+    parser.add_argument("schema", choices=schemas, metavar="SCHEMA", help=described)
 
 
 def run_schema(options: argparse.Namespace) -> int:
