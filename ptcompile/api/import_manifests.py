@@ -14,7 +14,7 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import Json, JsonDict, as_int, kind_of, nested_map, object_name
 from ptcompile.operators import table as operators
-from ptcompile.source import emitter
+from ptcompile.source import emitter, streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _IMPORTABLE = operators.kinds_with(Kind.read)
 """The kinds that can be imported, by apiVersion and kind."""
+
+_NO_VALUES: Mapping[str, str] = {}
 
 _UNSUPPORTED_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "RayJob", "LeaderWorkerSet"})
 """Kinds that create training pods but that no target emits."""
@@ -61,9 +63,9 @@ class ImportedSpec(NamedTuple):
         """Return the spec with its comments."""
         from ptcompile.spec.text import write_yaml
 
-        proof = "same world" if self.same_world else "not the same world"
+        proof = ": same world" if self.same_world else ": not the same world"
         proof += ", same manifest" if self.same_manifest else ""
-        head = [f"imported from {self.origin}: {proof}"]
+        head = [f"imported from {self.origin}{proof if self.target else ''}"]
         head += [f"differs: {text}" for text in self.differences]
         head += self.remarks
         return write_yaml(self.document, self.comments, tuple(head))
@@ -139,8 +141,9 @@ def import_manifests(
     exact: bool = False,
     schemas: Iterable[str | os.PathLike[str]] = (),
     extensions: Extensions | None = None,
+    values: Mapping[str, str] | None = None,
 ) -> Imported:
-    """Import manifests as specs, compile these and compare the results.
+    """Import manifests as specs, compile these and compare the results, or a batch script of Slurm as a spec.
 
     Reads Pods, Jobs, PyTorchJobs, TrainJobs, JobSets and Volcano Jobs, each with its auxiliary objects. A setting that
     a spec cannot express is an error, or a warning with `lossy`. `exact` keeps every command as written; otherwise a
@@ -149,19 +152,30 @@ def import_manifests(
     built-in one would add something to the manifests. An object that the API server rejects is an error, and the jobs
     are imported as if it did not exist; `schemas` are files and folders of CRDs for kinds that ptcompile does not know,
     and CRDs of the stream count too. `extensions` are passes of plugins that compile will run: what they change is a
-    difference. Mistakes in the manifests or profile never raise. Raises ValueError for a path in `schemas` that cannot
+    difference. Of a batch script, recognized by `#SBATCH` or a name that ends in `.sbatch` or `.slurm`, everything that
+    a spec does not have is a finding with its line; `values` are its arguments (`1`), variables of the submitting
+    shell, and what partitions, accounts and QOS are on the cluster (`partition.gpu`). Mistakes in the manifests or profile never raise. Raises ValueError for a path in `schemas` that cannot
     be read or contains no definition.
     """
     inputs = Inputs.read(source, filename=filename, cluster=cluster, schemas=schemas, extensions=extensions)
-    return import_inputs(inputs, lossy=lossy, exact=exact)
+    return import_inputs(inputs, lossy=lossy, exact=exact, values=values or {})
 
 
-def import_inputs(inputs: Inputs, *, lossy: bool = False, exact: bool = False, chosen: Chosen = ALL) -> Imported:
-    """Import the manifests of a file."""
+def import_inputs(
+    inputs: Inputs,
+    *,
+    lossy: bool = False,
+    exact: bool = False,
+    chosen: Chosen = ALL,
+    values: Mapping[str, str] = _NO_VALUES,
+) -> Imported:
+    """Import the manifests of a file, or its batch script."""
     from ptcompile.importer import profiles
 
     if inputs.has_wrong_settings:
         return Imported((), inputs.limited())
+    if inputs.files and all(file.source.is_script for file in inputs.files):
+        return _import_scripts(inputs, values)
 
     profile = inputs.given_profile or profiles.minimal_cluster()
     imported, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
@@ -171,6 +185,29 @@ def import_inputs(inputs: Inputs, *, lossy: bool = False, exact: bool = False, c
     return Imported(
         tuple(imported), inputs.limited(*problems), needed, _kept_objects(inputs.items, imported, profile, chosen)
     )
+
+
+def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
+    """Import batch scripts. Nothing proves such a spec: Slurm's job is not an object of Kubernetes."""
+    from ptcompile.importer.slurm.batch import import_script
+
+    imported: list[ImportedSpec] = []
+    diagnostics = [*inputs.settings_diagnostics]
+    for file in inputs.files:
+        result = import_script(file.source, file.name, values)
+        diagnostics += [streams.to_diagnostic(problem, None, file.name) for problem in result.problems]
+        imported += [
+            ImportedSpec(
+                document=spec.document,
+                target="",
+                origin=f"{file.name or 'a batch script'} of Slurm",
+                same_world=False,
+                same_manifest=False,
+                comments=spec.comments,
+            )
+            for spec in result.specs
+        ]
+    return Imported(tuple(imported), tuple(streams.limit_findings(diagnostics, inputs.filename)))
 
 
 def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSpec | None:

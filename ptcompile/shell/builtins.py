@@ -141,7 +141,12 @@ def _wait(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
 
 
 def _read(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
-    state.forget([argument.text for argument in argv[1:] if _NAME.fullmatch(argument.text)])
+    words = [argument.text for argument in argv[1:]]
+    state.forget([word for word in words if _NAME.fullmatch(word)])
+    given, interpreter.stdin = interpreter.stdin, ()
+    if given and "-d" in words and words[words.index("-d") + 1 :][:1] == [""]:
+        # to the end of a here-document; the status is 1 there
+        state.variables[words[-1]] = Variable(given, state.is_exported(words[-1]))
     return UNKNOWN
 
 

@@ -74,7 +74,7 @@ class LimitError(Exception):
 class Interpreter(Expander):
     """Collects the commands of a script, and what their failure means for it."""
 
-    stdin = ""
+    stdin: ShellValue = ()
     """The text of the here-document that the next program reads."""
     endless = ""
     """The first command or loop that never ends, if the script certainly reaches it."""
@@ -87,7 +87,7 @@ class Interpreter(Expander):
     steps = depth = 0
     asked = 0
     """Depth of conditions, pipelines and background jobs, where `set -e` has no effect."""
-    in_background = in_loop = before_pipe = 0
+    in_background = in_loop = before_pipe = in_substitution = 0
     substitution_status = OK
     """The status of the last `$(...)`, which an assignment takes over."""
 
@@ -455,8 +455,8 @@ class Interpreter(Expander):
         words = [argument.text for argument in argv]
         call = shell_call(words, lambda path: self.file_text(path, state))
         if call is None and self.stdin:
-            call = shell_call([*words, "-c", self.stdin])
-        self.stdin = ""
+            call = shell_call([*words, "-c", text_of(self.stdin)])
+        self.stdin = ()
         inner = unwrap(words)
         if call is not None:
             given = {name: Variable(computed(text)) for name, text in inner.env.items()}
@@ -522,6 +522,7 @@ class Interpreter(Expander):
             changed_by=state.changed_by,
             in_background=self.in_background > 0,
             in_loop=self.in_loop > 0,
+            in_substitution=self.in_substitution > 0,
         )
         self.commands.append(command)
         return len(self.commands) - 1
@@ -542,20 +543,28 @@ class Interpreter(Expander):
 
     def write_file(self, redirections: Sequence[Redirection], argv: Sequence[Argument], state: ShellState) -> None:
         """Keep the text of `cat <<EOF > FILE` and `echo TEXT > FILE`, and of `bash <<EOF`."""
-        text = "".join([text_of(self.joined(redirection.body, state)) for redirection in redirections])
+        given = tuple([piece for redirection in redirections for piece in self.joined(redirection.body, state)])
+        text = text_of(given)
         name = argv[0].text if argv else ""
         if name == "echo":
             text = " ".join([argument.text for argument in argv[1:]])
         elif name != "cat":
-            self.stdin, text = text, ""
+            self.stdin, text = given, ""
         for redirection in redirections:
             if redirection.operator == ">":
                 self.written[self.path_of(text_of(self.joined(redirection.target, state)), state)] = text or None
 
     def substitution(self, part: nodes.Substitution, state: ShellState) -> ShellValue:
-        """Return the output of commands if it is known: of `hostname`, `echo`, ..."""
+        """Return the output of commands if it is known: of `hostname`, `echo`, `cat` with a here-document, ..."""
+        node = part.body[0].node if len(part.body) == 1 else None
+        if isinstance(node, nodes.Simple) and [word.source for word in node.words] == ["cat"] and node.redirections:
+            printed = self.joined(node.redirections[0].body, state)
+            return (*printed[:-1], printed[-1]._replace(text=printed[-1].text.rstrip("\n"))) if printed else unknown(part.source)
+
         first = len(self.commands)
+        self.in_substitution += 1
         self.substitution_status = self.own_shell(part.body, state, asked=1)
+        self.in_substitution -= 1
         commands = self.commands[first:]
         values = [argument.value for command in commands for argument in command.argv]
         if len(part.body) != 1 or not commands or not all(map(is_known, values)):

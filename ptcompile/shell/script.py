@@ -48,6 +48,8 @@ class ShellCommand(NamedTuple):
     """Whether the script waits for it, in the background."""
     fails_script: bool = False
     """Whether its failure makes the script fail."""
+    in_substitution: bool = False
+    """Whether it only computes a value, in `$(...)`."""
 
     @property
     def words(self) -> list[str]:
@@ -101,13 +103,14 @@ def read_script(
     from ptcompile.shell.interpreter import Interpreter
 
     interpreter = Interpreter(env, files)
-    script = _read(interpreter, call, folder)
+    script = follow(interpreter, call, folder)
     if len(readings) < _MAX_READINGS:
         readings.append(_Reading(interpreter.reads, interpreter.file_reads, script))
     return script
 
 
-def _read(interpreter: Interpreter, call: ShellCall, folder: str) -> Script:
+def follow(interpreter: Interpreter, call: ShellCall, folder: str) -> Script:
+    """Return what a script runs, as far as an interpreter follows it."""
     from ptcompile.shell.interpreter import LimitError
     from ptcompile.shell.state import ShellState
 

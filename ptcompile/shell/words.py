@@ -45,6 +45,9 @@ _MAX_ALTERNATIVES = 64
 """Maximum number of words that braces make of one."""
 _MOST_ALTERNATIVES = 1024
 """Maximum number of words that braces make in a script."""
+_COMMAND = re.compile(r"\$\((?!\()|`|\$\{\w*\W")
+"""A part of a subscript that is more than a name or arithmetic."""
+_DOLLAR = re.compile(r"\$(?:\{(\w+)\}|(?=[\w(]))")
 _DEFAULTS = frozenset({":-", "-", ":=", "="})
 
 
@@ -162,7 +165,10 @@ class Expander:
             if part.operator != "#":
                 return _spaced(items)
             return computed(str(len(items))) if all(map(is_known, items)) else unknown(part.source)
-        index = self.computed((nodes.Literal(part.subscript),), part.source, state)
+        index = unknown(part.source)
+        if _COMMAND.search(part.subscript) is None:
+            # arithmetic takes names with and without a dollar sign
+            index = self.computed((nodes.Literal(_DOLLAR.sub(r"\1", part.subscript)),), part.source, state)
         number = int(text_of(index)) if is_known(index) else len(items)
         if not -len(items) <= number < len(items) or not all(map(is_known, items[: number % len(items)])):
             return unknown(part.source)  # an unknown item before it may be several, or none

@@ -171,14 +171,14 @@ class Document:
 class Source:
     """The result of reading: the text, its documents, and the problems of the text itself."""
 
-    __slots__ = ("_line_starts", "documents", "filename", "is_json", "problems", "text")
+    __slots__ = ("_line_starts", "documents", "filename", "is_json", "is_script", "problems", "text")
 
     def __init__(self, text: str, filename: str | None = None) -> None:
         self.text = text
         self.filename = filename
         self.documents: tuple[Document, ...] = ()
         self.problems: tuple[Problem, ...] = ()
-        self.is_json = False
+        self.is_json = self.is_script = False
         self._line_starts: array[int] | None = None
 
     @property
@@ -289,11 +289,34 @@ def read(
     else:
         text = source
     result = Source(text.removeprefix("\ufeff"), filename)
+    if is_batch_script(result.text, filename):
+        result.is_script = True
+        result.problems = (_batch_script(result),)
+        return result
     if result.text.lstrip()[:1] == "{":
         _read_json(result, problems, kubectl, parse)
     else:
         _read_stream(result, problems, parse)
     return result
+
+
+_batch_head = Pattern(r"#![^\n]*\n(?:[ \t]*(?:#[^\n]*)?\n)*#SBATCH\s").match
+"""A script's first line, and a directive before its first command."""
+
+
+def is_batch_script(text: str, filename: str | None) -> bool:
+    """Return whether a text is a batch script of Slurm, by its file's name or its first lines."""
+    is_named = filename is not None and filename.endswith((".sbatch", ".slurm"))
+    return is_named or (text.startswith("#!") and _batch_head(text) is not None)
+
+
+def _batch_script(result: Source) -> Problem:
+    line = result.text.partition("\n")[0]
+    name = result.filename or "FILE"
+    message = "the file is a batch script of Slurm, not a manifest"
+    help = f"run ptcompile import {name}, which writes a spec and says what it leaves behind"
+    span = Span(1, 1, 1, max(len(line), 1) + 1)
+    return Problem("batch-script", (), message, help, authority="ptcompile", span=span, blocks_compile=True)
 
 
 def excess_of(source: str | bytes) -> str | None:

@@ -1,0 +1,152 @@
+"""What an import of a batch script has to say, each with its line. Secrets of the script are never quoted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from ptcompile._internal.secret_formats import mask_formats
+from ptcompile._internal.namedtuple import Any
+from ptcompile.diagnostics import Problem
+from ptcompile.source.secrets.masking import masker
+from ptcompile.source.secrets.names import is_secret
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.diagnostics import Severity
+    from ptcompile.source.documents import Source
+
+_MAX_QUOTED = 80
+_MAX_FINDINGS = 200
+
+_assignment = re.compile(r"(?<![\w$])([A-Za-z_]\w{1,60})=(\"[^\"\n]{1,400}\"|'[^'\n]{1,400}'|[^\s;&|\"']{1,400})")
+
+
+class ScriptFindings:
+    """Collects the findings of one script."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.secrets = _secrets_in(source.text)
+        """Values of secrets in the script, by the variables that have them."""
+        self.secret_names = frozenset(_exports_of_secrets(source.text))
+        """Secrets that the script passes on from the submitting shell."""
+        self.problems: list[Problem] = []
+
+    def line(self, start: int) -> int:
+        """Return the line of an offset, from 1."""
+        return self.source.span(start, start).line
+
+    def add(
+        self,
+        name: str,
+        place: tuple[int, int],
+        text: str,
+        help: str | None = None,
+        severity: Severity = "warning",
+    ) -> None:
+        """Add a finding about a part of the script."""
+        if len(self.problems) >= _MAX_FINDINGS:
+            return
+        start, end = place
+        span = self.source.span(start, self.source.line_end(start, max(start, end)))
+        stage: Any = "apply" if severity == "error" else "style"
+        problem = Problem(name, (), text, help, severity, stage, "ptcompile", span=span)
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+    def leave(self, place: tuple[int, int], what: str, why: str) -> None:
+        """Note what has no place in a spec."""
+        self.add("script-left-behind", place, f"{what}: left behind", why, "note")
+
+    def decide(self, place: tuple[int, int], text: str, help: str) -> None:
+        """Warn about what the reader has to decide."""
+        self.add("script-decision", place, text, help)
+
+    def refuse(self, place: tuple[int, int], text: str, help: str) -> None:
+        """Add the reason why there is no spec."""
+        self.add("script-refused", place, text, help, "error")
+
+    def learn_secrets(self, variables: Mapping[str, str]) -> None:
+        """Add the secrets among variables, whose values may come from others with harmless names."""
+        for name, value in variables.items():
+            if "$" not in value and len(value) > 3 and is_secret(name, value):
+                self.secrets[name] = value
+
+    def quoted(self, text: str) -> str:
+        """Return a text without secrets and without control characters."""
+        mask = masker(self.secrets.values())
+        masked = mask_formats(text if mask is None else mask(text))
+        return "".join([sign if sign.isprintable() else " " for sign in masked])
+
+    def with_references(self, text: str) -> str:
+        """Return a text of the spec in which references take the place of secrets."""
+        for name, value in self.secrets.items():
+            text = text.replace(value, f"$({name})")
+        return mask_formats(text)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether there is a reason to write no spec."""
+        return any(problem.severity == "error" for problem in self.problems)
+
+    def in_order(self) -> list[Problem]:
+        """Return the findings by their lines."""
+        problems = sorted(self.problems, key=lambda problem: problem.span or (0, 0, 0, 0))
+        return [
+            problem._replace(text=self.quoted(problem.text), help=self.quoted(problem.help) if problem.help else None)
+            for problem in problems
+        ]
+
+
+def _secrets_in(text: str) -> dict[str, str]:
+    secrets: dict[str, str] = {}
+    for name, value in _assignment.findall(text):
+        bare = value.strip("\"'")
+        if "$" not in bare and len(bare) > 3 and is_secret(name, bare):
+            secrets.setdefault(name, bare)
+    return secrets
+
+
+_export = re.compile(r"(?m)^[ \t]*export[ \t]+([A-Za-z_]\w{1,60}(?:[ \t]+[A-Za-z_]\w{1,60}){0,20})[ \t]*$")
+
+
+def exports_of_shell(text: str) -> dict[str, tuple[int, int]]:
+    """Return the variables that `export NAME` takes from the submitting shell, with their places."""
+    return {name: match.span(1) for match in _export.finditer(text) for name in match[1].split()}
+
+
+def _exports_of_secrets(text: str) -> list[str]:
+    return [name for name in exports_of_shell(text) if is_secret(name)]
+
+
+def shortened(words: Iterable[str]) -> str:
+    """Return a command line as findings quote it."""
+    text = " ".join(words)
+    return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
+
+
+_reference = re.compile(r"\$(?:(\w+|[@*#?!])|\{([A-Za-z_]\w*|\d+|@)(?![\w.])[^}]*\}|\((?!\()|\(\()|`")
+
+
+def unresolved(text: str, env: Mapping[str, Any]) -> list[str]:
+    """Return the shell's variables and commands in a text of the spec. `$(NAME)` of a variable in `env` is
+    Kubernetes' own.
+    """
+    names: list[str] = []
+    for match in _reference.finditer(text):
+        name = match[1] or match[2]
+        if name is not None:
+            names.append(name)
+        elif not _is_expanded_later(text[match.start() :], env):
+            names.append(text[match.start() : match.start() + 60])
+    return names
+
+
+_own_reference = re.compile(r"\$\((\w+)\)").match
+_SET_BY_TARGETS = frozenset({"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
+
+
+def _is_expanded_later(text: str, env: Mapping[str, Any]) -> bool:
+    match = _own_reference(text)
+    return match is not None and (match[1] in env or match[1] in _SET_BY_TARGETS)
