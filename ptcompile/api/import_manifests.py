@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 _IMPORTABLE = operators.kinds_with(Kind.read)
 """The kinds that can be imported, by apiVersion and kind."""
 
-_NO_VALUES: Mapping[str, str] = {}
-
 _UNSUPPORTED_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "RayJob", "LeaderWorkerSet"})
 """Kinds that create training pods but that no target emits."""
 
@@ -42,6 +40,7 @@ class ImportedSpec(NamedTuple):
     document: JsonDict
     """The TrainingJob as plain data."""
     target: str
+    """The target that emits the object; empty for a batch script, to which nothing compiles."""
     origin: str
     """`Kind/name` of the object."""
     same_world: bool
@@ -92,7 +91,7 @@ class Imported(NamedTuple):
     def target(self) -> str | None:
         """The target that emits all the objects, or None if there is not exactly one."""
         targets = {imported.target for imported in self.found}
-        return targets.pop() if len(targets) == 1 else None
+        return targets.pop() or None if len(targets) == 1 else None
 
     @property
     def ok(self) -> bool:
@@ -152,13 +151,15 @@ def import_manifests(
     built-in one would add something to the manifests. An object that the API server rejects is an error, and the jobs
     are imported as if it did not exist; `schemas` are files and folders of CRDs for kinds that ptcompile does not know,
     and CRDs of the stream count too. `extensions` are passes of plugins that compile will run: what they change is a
-    difference. Of a batch script, recognized by `#SBATCH` or a name that ends in `.sbatch` or `.slurm`, everything that
-    a spec does not have is a finding with its line; `values` are its arguments (`1`), variables of the submitting
-    shell, and what partitions, accounts and QOS are on the cluster (`partition.gpu`). Mistakes in the manifests or profile never raise. Raises ValueError for a path in `schemas` that cannot
-    be read or contains no definition.
+    difference.
+
+    Of a batch script, recognized by `#SBATCH` or a name that ends in `.sbatch` or `.slurm`, everything that a spec does
+    not have is a finding with its line. `values` are its arguments (`1`), variables of the submitting shell, and what
+    partitions, accounts and QOS are on the cluster (`partition.gpu`). Mistakes in the manifests, the script or the
+    profile never raise. Raises ValueError for a path in `schemas` that cannot be read or contains no definition.
     """
     inputs = Inputs.read(source, filename=filename, cluster=cluster, schemas=schemas, extensions=extensions)
-    return import_inputs(inputs, lossy=lossy, exact=exact, values=values or {})
+    return import_inputs(inputs, lossy=lossy, exact=exact, script_values=values or {})
 
 
 def import_inputs(
@@ -167,15 +168,15 @@ def import_inputs(
     lossy: bool = False,
     exact: bool = False,
     chosen: Chosen = ALL,
-    values: Mapping[str, str] = _NO_VALUES,
+    script_values: Mapping[str, str] | None = None,
 ) -> Imported:
-    """Import the manifests of a file, or its batch script."""
+    """Import the manifests of a file, or its batch script with these values; without them a script is an error."""
     from ptcompile.importer import profiles
 
     if inputs.has_wrong_settings:
         return Imported((), inputs.limited())
-    if inputs.files and all(file.source.is_script for file in inputs.files):
-        return _import_scripts(inputs, values)
+    if script_values is not None and any(file.source.is_script for file in inputs.files):
+        return _import_scripts(inputs, script_values)
 
     profile = inputs.given_profile or profiles.minimal_cluster()
     imported, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)

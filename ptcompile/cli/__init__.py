@@ -146,6 +146,7 @@ def overview() -> str:
 
 
 _OTHER_NAMES = {
+    **dict.fromkeys(("sbatch", "srun", "salloc", "slurm"), "import"),
     **dict.fromkeys(("validate", "check", "verify", "vet", "test", "scan", "fix"), "lint"),
     **dict.fromkeys(("build", "render", "generate", "template", "emit"), "compile"),
     **dict.fromkeys(("preview", "show", "inspect", "pods"), "simulate"),

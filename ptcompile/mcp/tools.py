@@ -278,7 +278,7 @@ def _import(call: Call) -> dict[str, Any]:
     from ptcompile.api.import_manifests import import_inputs
     from ptcompile.source.emitter import emit_all
 
-    imported = import_inputs(inputs(call, document(call)), lossy=call.arguments.get("lossy", False))
+    imported = import_inputs(inputs(call, document(call)), lossy=call.arguments.get("lossy", False), script_values={})
     return {
         **_yaml_and_report(imported.yaml(), imported.diagnostics),
         "profile": imported.profile_yaml() or "",

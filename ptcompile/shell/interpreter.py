@@ -559,7 +559,11 @@ class Interpreter(Expander):
         node = part.body[0].node if len(part.body) == 1 else None
         if isinstance(node, nodes.Simple) and [word.source for word in node.words] == ["cat"] and node.redirections:
             printed = self.joined(node.redirections[0].body, state)
-            return (*printed[:-1], printed[-1]._replace(text=printed[-1].text.rstrip("\n"))) if printed else unknown(part.source)
+            return (
+                (*printed[:-1], printed[-1]._replace(text=printed[-1].text.rstrip("\n")))
+                if printed
+                else unknown(part.source)
+            )
 
         first = len(self.commands)
         self.in_substitution += 1

@@ -123,9 +123,14 @@ def _may_be_field(word: str) -> bool:
 
 def _field_hint(word: str) -> str:
     """Return the end of a message that names the spec field of an address or a last word, or "" if no field has it."""
+    from ptcompile.compiler.frontend.aliases import DOCUMENT, find_alias, normalize
     from ptcompile.explainer.field_reference import spec_addresses
 
     address = next((field for field in spec_addresses() if word in {field, field.rpartition(".")[2]}), None)
+    if address is None and (meant := DOCUMENT.get(normalize(word))):
+        return f"; {meant}"
+    if address is None and (alias := find_alias(word)) is not None:
+        address = ".".join(("spec", *alias.field))
     return f"; for the field of the spec, run 'ptcompile explain {address}'" if address else ""
 
 

@@ -23,6 +23,7 @@ from ptcompile.cli.reporter import Reporter, map_files
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import Json
+from ptcompile.source.documents import is_batch_script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,8 +182,11 @@ compared with its manifests: what a spec cannot express is an error that names i
   ptcompile import manifests/ -o specs/ --profile cluster.yaml   what all have in common goes into a profile
   ptcompile import job.yaml --set REPLICAS=4            for envsubst templates: $REPLICAS is 4
   helm template . | ptcompile import -                  a rendered chart
+  ptcompile import train.sbatch -o spec.yaml            a batch script of Slurm, and what it leaves behind
+  ptcompile import train.sbatch --set 1=conf.yaml --set partition.gpu=research   $1, and a partition's queue
 
-Exits with status 0 if every spec is proved to mean the same, 1 if something is not expressed, else 2.
+Exits with status 0 if every spec is proved to mean the same, 1 if something is not expressed, else 2. Nothing proves
+the spec of a batch script: its findings say what to decide.
 """
 
 
@@ -196,7 +200,7 @@ def add_import(parser: Parser) -> None:
     add_cluster(parser)
     parser.add_flag("--exact", "keep every command as written")
     parser.add_flag("--lossy", "write a spec even if it cannot express everything, with a warning instead of an error")
-    parser.add_repeatable("--set", "NAME=VALUE", "value of $NAME and ${NAME} (repeatable)")
+    parser.add_repeatable("--set", "NAME=VALUE", "value of $NAME and ${NAME}, of $1 in a batch script (repeatable)")
     add_jobs(parser)
     add_format(parser, "yaml", "json")
     add_output_format(parser)
@@ -253,7 +257,7 @@ def _import_files(
             diagnostics = result.imported.diagnostics
             names = {diagnostic.name for diagnostic in diagnostics}
             if file.named or result.imported.found or names != {"nothing-to-import"}:
-                findings.add(file._replace(content=_substitute(file.content, values)), diagnostics)
+                findings.add(file._replace(content=_substitute(file, values)), diagnostics)
                 imports[file.name] = result
     return imports
 
@@ -270,25 +274,27 @@ def _import_file(
 ) -> ImportedFile:
     from ptcompile.api.import_manifests import import_inputs
 
-    given = read_file(_substitute(file.content, values), file.name, profile)
+    given = read_file(_substitute(file, values), file.name, profile)
     settings = nearest.loaded
     inputs = Inputs([given], profile, schemas=settings.schemas, extensions=settings.extensions)
-    imported = import_inputs(inputs, lossy=lossy, exact=exact)
+    imported = import_inputs(inputs, lossy=lossy, exact=exact, script_values=values)
     return ImportedFile(imported, "" if form is None or not imported.found else _format_specs(imported, form))
 
 
 def _parse_variable(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
-    if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w*|\d{1,3}|(?:partition|account|qos)\.\S+", name):
         raise UsageError(f"--set {name}: must be NAME=VALUE, such as REPLICAS=4")
     return name, value
 
 
-def _substitute(content: bytes, values: dict[str, str]) -> bytes:
-    """Replace `$NAME` and `${NAME}` as envsubst does; other names stay unchanged."""
-    if not values:
-        return content
-    text = content.decode("utf-8-sig", errors="surrogateescape")
+def _substitute(file: InputFile, values: dict[str, str]) -> bytes:
+    """Return a manifest in which `$NAME` and `${NAME}` are replaced as envsubst does; other names stay unchanged, and
+    so does a batch script, in which they are variables.
+    """
+    text = file.content.decode("utf-8-sig", errors="surrogateescape") if values else ""
+    if not values or is_batch_script(text, file.name):
+        return file.content
     filled = re.sub(
         r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", lambda match: values.get(match[1] or match[2], match[0]), text
     )
@@ -375,11 +381,16 @@ def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace)
     specs = [spec for imported in imports.values() for spec in imported.found]
     same_manifests = sum(spec.same_manifest for spec in specs)
     same_worlds = sum(spec.same_world for spec in specs)
+    scripts = sum(not spec.target for spec in specs)
     kept = sum(len(imported.kept) for imported in imports.values())
     place = f"in {_kept_file(options.output)}" if options.output is not None else "and written if -o says where"
     kept_note = f"; {kept} objects are kept unchanged, {place}" if kept else ""
+    if scripts:
+        files.print_error(f"ptcompile: {scripts} imported from batch scripts: read the findings before you compile")
+    if scripts == len(specs) > 0:
+        return
     files.print_error(
-        f"ptcompile: {len(specs)} imported: {same_worlds} with the same world, "
+        f"ptcompile: {len(specs) - scripts} imported: {same_worlds} with the same world, "
         f"{same_manifests} of them with the same manifest{kept_note}"
     )
     if not options.profile and any(imported.profile is not None for imported in imports.values()):

@@ -65,7 +65,7 @@ def allocate(options: Mapping[str, SlurmOption]) -> Allocation:
     reader = _Reader(options)
     nodes, tasks = _shape(reader)
     gpu, devices, other = _gpus(reader, nodes.most, tasks)
-    gpus = None if gpu is None else gpu.count
+    gpus = None if gpu is None else gpu.amount
 
     per_gpu = reader.count("ntasks-per-gpu")
     if per_gpu is not None and gpus:
@@ -99,7 +99,7 @@ def _shape(reader: _Reader) -> tuple[CountRange, int]:
     gpus_per_task = reader.value("gpus-per-task", gpus_of)
     gpus = reader.value("gpus", gpus_of)
     if tasks is None and per_node is None and gpus_per_task is not None and gpus is not None:
-        tasks = gpus.count // max(gpus_per_task.count, 1)
+        tasks = gpus.amount // max(gpus_per_task.amount, 1)
 
     if nodes is None and tasks is not None and per_node is not None:
         count = -(-tasks // per_node)
@@ -121,15 +121,15 @@ def _gpus(reader: _Reader, nodes: int, tasks: int) -> tuple[Gres | None, dict[st
     """Return the whole GPUs of a node, parts of GPUs, and other resources."""
     listed = [*(reader.value("gres", gres_of) or ()), *(reader.value("tres-per-node", gres_of) or ())]
     per_task = [resource for resource in reader.value("tres-per-task", gres_of) or () if resource.name == "gpu"]
-    listed += [resource._replace(count=resource.count * tasks) for resource in per_task]
+    listed += [resource._replace(amount=resource.amount * tasks) for resource in per_task]
     if (each := reader.value("gpus-per-node", gpus_of)) is not None:
         listed.append(each)
     elif (each := reader.value("gpus-per-task", gpus_of)) is not None:
-        listed.append(each._replace(count=each.count * tasks))
+        listed.append(each._replace(amount=each.amount * tasks))
     elif (total := reader.value("gpus", gpus_of)) is not None:
-        if total.count % nodes:
+        if total.amount % nodes:
             reader.doubts.append(("gpus", "the nodes may have different numbers: the spec has the largest on each"))
-        listed.append(total._replace(count=-(-total.count // nodes)))
+        listed.append(total._replace(amount=-(-total.amount // nodes)))
 
     devices: dict[str, int] = {}
     gpu: Gres | None = None
@@ -137,9 +137,9 @@ def _gpus(reader: _Reader, nodes: int, tasks: int) -> tuple[Gres | None, dict[st
         match = _is_mig(resource.type) if resource.name == "gpu" else None
         if match is not None:
             name = f"nvidia.com/mig-{match[1]}"
-            devices[name] = devices.get(name, 0) + resource.count
+            devices[name] = devices.get(name, 0) + resource.amount
         elif resource.name == "gpu":
-            gpu = resource if gpu is None else gpu._replace(count=max(gpu.count, resource.count))
+            gpu = resource if gpu is None else gpu._replace(amount=max(gpu.amount, resource.amount))
     return gpu, devices, tuple([resource for resource in listed if resource.name != "gpu"])
 
 

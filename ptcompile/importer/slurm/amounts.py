@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from ptcompile._internal.namedtuple import NamedTuple
 
@@ -88,7 +89,7 @@ class Gres(NamedTuple):
 
     name: str
     type: str
-    count: int
+    amount: int
 
 
 def gres_of(text: str) -> list[Gres] | None:
@@ -117,7 +118,7 @@ def gpus_of(text: str) -> Gres | None:
     if not known or len(known) < len(found):
         return None
     kinds = "/".join(dict.fromkeys(resource.type for resource in known))
-    return Gres("gpu", kinds, sum(resource.count for resource in known))
+    return Gres("gpu", kinds, sum(resource.amount for resource in known))
 
 
 class ArrayIndexes(NamedTuple):
@@ -127,12 +128,13 @@ class ArrayIndexes(NamedTuple):
     at_once: int | None
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """The number of jobs."""
         return sum(map(len, self.ranges))
 
-    def __iter__(self) -> Iterator[int]:  # type: ignore[override]  # the indexes, not the fields
-        return (index for indexes in self.ranges for index in indexes)
+    def each(self) -> Iterator[int]:
+        """Yield the index of each job."""
+        return chain.from_iterable(self.ranges)
 
 
 _indexes = re.compile(r"(?a)(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?").fullmatch

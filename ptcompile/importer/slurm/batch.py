@@ -61,7 +61,9 @@ def import_script(source: Source, filename: str | None, values: Mapping[str, str
 class _Batch:
     """A batch script, read in the order in which its parts depend on one another."""
 
-    def __init__(self, source: Source, filename: str | None, values: Mapping[str, str], findings: ScriptFindings) -> None:
+    def __init__(
+        self, source: Source, filename: str | None, values: Mapping[str, str], findings: ScriptFindings
+    ) -> None:
         self.findings = findings
         self.values = values
         self.text = _unix_text(source.text)
@@ -87,7 +89,7 @@ class _Batch:
             return []
         sweep = self._sweep(followed, step)
         symbols = {**_symbols(step), **(sweep.symbols if sweep is not None else {})}
-        index = {sweeps.INDEX: sweep.index} if sweep is not None else {}
+        index = {sweeps.INDEX: sweep.at} if sweep is not None else {}
         chosen = self._followed_step(index, symbols, step)
         self._fill(chosen or step, step, followed, sweep)
         return self._documents(sweep)
@@ -172,7 +174,9 @@ class _Batch:
         written = shortened(step.command.words)
         if launcher == "mpirun":
             text = f"{step.program} starts the processes of all nodes: no target does that"
-            self.findings.refuse(place, f"{text} ({written})", "write a spec with script: torchrun starts it on each node")
+            self.findings.refuse(
+                place, f"{text} ({written})", "write a spec with script: torchrun starts it on each node"
+            )
         elif launcher == "ray" or step.program == "ray":
             self.findings.refuse(place, f"a Ray cluster is not a torchrun job ({written})", "write a RayJob")
         elif "submitit.core._submit" in step.argv:
@@ -239,7 +243,7 @@ class _Batch:
         array = array_of(option.value) if option is not None else None
         dependency = self.options["dependency"].value if "dependency" in self.options else ""
         is_one_by_one = array is not None and (array.at_once == 1 or dependency == "singleton")
-        return is_one_by_one and array is not None and array.count > 1 and sweeps.INDEX not in followed.reads
+        return is_one_by_one and array is not None and array.size > 1 and sweeps.INDEX not in followed.reads
 
     # the spec
 
@@ -317,7 +321,9 @@ class _Batch:
         self.spec["volumeMounts"] = mounts
         listed = ", ".join(f"{mount.source} at {mount.target}" for mount in container.mounts)
         text = f"the mounts (-B, --container-mounts, -v) are folders of the old nodes: {listed}"
-        self.findings.decide(place, text, "the spec mounts a claim for each: create the claims, or choose other volumes")
+        self.findings.decide(
+            place, text, "the spec mounts a claim for each: create the claims, or choose other volumes"
+        )
 
     def _set_resources(self, allocation: Allocation, step: Step) -> None:
         resources: dict[str, Any] = {}
@@ -342,7 +348,7 @@ class _Batch:
             text = "--exclusive gives all GPUs of the node, whose number the script does not say"
             self._decide_option("exclusive", text, "set resources.gpu")
         for resource in allocation.other:
-            text = f"gres {resource.name}:{resource.count}"
+            text = f"gres {resource.name}:{resource.amount}"
             self.findings.leave(self._place_of("gres"), text, "set resources.ephemeralStorage, devices, or a volume")
         if allocation.gpu_type:
             self._set_accelerator(allocation.gpu_type)
@@ -352,7 +358,9 @@ class _Batch:
 
         vendor = "amd" if name.lower().startswith("mi") else "nvidia"
         product = f"{vendor}-{name.lower()}"
-        option = next((given for given in ("gres", "gpus-per-node", "gpus", "gpus-per-task") if given in self.options), "")
+        option = next(
+            (given for given in ("gres", "gpus-per-node", "gpus", "gpus-per-task") if given in self.options), ""
+        )
         if product in ROWS:
             self.spec["accelerator"] = product
             return
@@ -362,9 +370,7 @@ class _Batch:
         self.findings.leave(self._place_of(option), text, help)
 
     def _set_policy(self, followed: FollowedScript) -> None:
-        end = read_policy(
-            self.options, self.text, followed.variables, self.findings, is_chain=self._is_chain(followed)
-        )
+        end = read_policy(self.options, self.text, followed.variables, self.findings, is_chain=self._is_chain(followed))
         if end.policy:
             self.spec["runPolicy"] = dict(end.policy)
             self._comment("time", ("spec", "runPolicy", "activeDeadlineSeconds"))
@@ -425,7 +431,9 @@ class _Batch:
             offset = self.text.find("$@")
             if not self.arguments:
                 text = 'the arguments of sbatch, "$@", are not known'
-                self.findings.add("script-unknown-value", (offset, offset + 2), text, "import with --set 1=VALUE, or add to args")
+                self.findings.add(
+                    "script-unknown-value", (offset, offset + 2), text, "import with --set 1=VALUE, or add to args"
+                )
 
     def _hint(self, name: str) -> str:
         from ptcompile._internal.schema_files import load_table
@@ -475,7 +483,9 @@ class _Batch:
 
     def _comment(self, name: str, path: Path, *others: str) -> None:
         """Note the line that a value comes from."""
-        option = self.options.get(name) or next((self.options[other] for other in others if other in self.options), None)
+        option = self.options.get(name) or next(
+            (self.options[other] for other in others if other in self.options), None
+        )
         value: Any = {"spec": self.spec}
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
@@ -493,7 +503,9 @@ _ORDER = (
     "image", "script", "module", "command", "args", "nodes", "elastic", "accelerator", "resources", "env", "workingDir",
     "volumes", "volumeMounts", "runPolicy", "terminationGracePeriodSeconds", "queue", "priority",
 )  # fmt: skip
-_TRAINS = re.compile(r"(?i)(?:.*[/_.-])?(?:pre)?train|.*(?:finetune|fine_tune|sft|pretrain|main\.py|train\w*\.py)").match
+_TRAINS = re.compile(
+    r"(?i)(?:.*[/_.-])?(?:pre)?train|.*(?:finetune|fine_tune|sft|pretrain|main\.py|train\w*\.py)"
+).match
 
 
 def _symbols(step: Step) -> dict[str, str]:

@@ -250,7 +250,10 @@ def _read_program(draft: _Draft) -> None:
     arguments = words[1 + len(options) :]
     is_several = step.is_parallel and processes > 1
     if not is_several and draft.nodes == 1:
-        draft.fields["command"] = [program, *[word for word in words[1:] if word not in _DROPPED_ARGUMENTS and word != "-u"]]
+        draft.fields["command"] = [
+            program,
+            *[word for word in words[1:] if word not in _DROPPED_ARGUMENTS and word != "-u"],
+        ]
         return
     if arguments[:1] == ("-m",):
         draft.set_entry(arguments[1:], is_module=True)

@@ -120,7 +120,9 @@ def report_setup(followed: FollowedScript, findings: ScriptFindings) -> None:
             commands = by_kind[kind]
             place = commands[0].start, commands[0].argv[-1].end
             limit = 1 if kind == "login" else 4
-            written = dict.fromkeys(shortened(command.words[: limit + 8 * (kind in ("files", "step"))]) for command in commands)
+            written = dict.fromkeys(
+                shortened(command.words[: limit + 8 * (kind in ("files", "step"))]) for command in commands
+            )
             add = findings.decide if kind in ("step", "folder", "files") else findings.leave
             add(place, ", ".join(written), reason)
 
@@ -157,7 +159,9 @@ def report_variables(
             secret = name.lower().replace("_", "-")
             kept[name] = {"secretKeyRef": {"name": secret, "key": name}}
             text = f"{name} is a secret: its value is not copied"
-            findings.add("script-secret", place, text, f"the spec takes it from the Secret {secret}, key {name}: create it")
+            findings.add(
+                "script-secret", place, text, f"the spec takes it from the Secret {secret}, key {name}: create it"
+            )
         elif name in networks or name.startswith(("FI_", "UCX_", "OMPI_", "I_MPI_", "MPICH_", "PMIX_", "PMI_")):
             text = f"{name} names the network of the old nodes: it is left behind"
             help = networks.get(name, "of the old network")
@@ -185,7 +189,9 @@ _RENDEZVOUS = re.compile(
     r"(?i)(?:MASTER|RDZV|HEAD|MAIN_PROCESS|PET|DIST|SRUN|SLURM|SBATCH)_\w*|(?:LOCAL_|NODE_|GROUP_)?RANK|"
     r"(?:LOCAL_)?WORLD_SIZE|MASTERADDR|MASTERPORT|HOSTFILE\w*|NODE_?LIST|HOST(?:NAME|S)?|MACHINE_RANK|NODEID|NODES"
 )
-_COMPUTES_HOSTS = re.compile(r"scontrol|hostname|NODELIST|SLURM_LAUNCH_NODE|SLURM_PROCID|SLURM_LOCALID|SLURM_NODEID|getent")
+_COMPUTES_HOSTS = re.compile(
+    r"scontrol|hostname|NODELIST|SLURM_LAUNCH_NODE|SLURM_PROCID|SLURM_LOCALID|SLURM_NODEID|getent"
+)
 
 
 def is_rendezvous(name: str, value: str) -> bool:

@@ -58,7 +58,7 @@ def read_policy(
 
     if "array" in options and is_chain:
         array = array_of(options["array"].value)
-        policy["backoffLimit"] = max((array.count if array is not None else 1) - 1, 0)
+        policy["backoffLimit"] = max((array.size if array is not None else 1) - 1, 0)
     if "requeue" in options or requeue is not None:
         policy["onDisruption"] = "Ignore"
     elif "no-requeue" in options:

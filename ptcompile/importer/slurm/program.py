@@ -127,9 +127,7 @@ def follow_batch(
 
     `symbols` are texts that stand for the values of variables that the script assigns.
     """
-    call = ShellCall(
-        text=text, position=0, file="", errexit=False, pipefail=False, arguments=("bash", *arguments)
-    )
+    call = ShellCall(text=text, position=0, file="", errexit=False, pipefail=False, arguments=("bash", *arguments))
     interpreter = BatchInterpreter(env, symbols or {})
     script = follow(interpreter, call, "")
 
@@ -144,7 +142,9 @@ def follow_batch(
         else:
             steps.append(step)
     variables = interpreter.last.variables if interpreter.last is not None else {}
-    return FollowedScript(script, tuple(steps), tuple(setup), variables, frozenset(interpreter.reads), interpreter.steps)
+    return FollowedScript(
+        script, tuple(steps), tuple(setup), variables, frozenset(interpreter.reads), interpreter.steps
+    )
 
 
 def _step(command: ShellCommand, variables: Mapping[str, Variable], env: Mapping[str, str]) -> Step:
@@ -202,10 +202,20 @@ def _is_setup(step: Step) -> bool:
     entry = step.invocation.entry
     if step.invocation.launcher != "command":
         return False
-    if not step.argv or step.argv[0].startswith(("$(", "`")) or setup_kind(step.argv) or setup_kind(entry) or setup_kind(entry[unwrap(entry).start :]):
+    if (
+        not step.argv
+        or step.argv[0].startswith(("$(", "`"))
+        or setup_kind(step.argv)
+        or setup_kind(entry)
+        or setup_kind(entry[unwrap(entry).start :])
+    ):
         return True
     is_snippet = step.program.startswith("python") and "-c" in entry[1:3]
-    return is_snippet or setup_kind(step.command.words) not in ("", "silent") or (step.program in SHELLS and step.invocation.in_shell)
+    return (
+        is_snippet
+        or setup_kind(step.command.words) not in ("", "silent")
+        or (step.program in SHELLS and step.invocation.in_shell)
+    )
 
 
 def rank_of(step: Step, processes: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 
@@ -31,7 +31,7 @@ class Sweep(NamedTuple):
     jobs: tuple[Mapping[str, str], ...]
     symbols: Mapping[str, str]
     """What stands for each variable in the base."""
-    index: str
+    at: str
     """The index that the base is followed with, or what stands for it."""
 
     @property
@@ -58,28 +58,24 @@ def read_sweep(
 
     `follow` follows the script with more variables and with symbols, and returns the step that trains.
     """
-    count = array.count
+    count = array.size
     if INDEX not in first.reads or count > _MAX_JOBS or count * max(first.effort, 1) > _MAX_EFFORT:
         return None
-    steps = [follow({INDEX: str(index)}, {}) for index in array]
+    steps = [follow({INDEX: str(index)}, {}) for index in array.each()]
     followed = [each for each in steps if each is not None and each.place == step.place]
     if len(followed) < count:
         return None
 
-    values = {
-        name: [_text(each.variables.get(name)) for each in followed]
-        for name in step.variables
-        if name != INDEX
-    }
+    values = {name: [_text(each.variables.get(name)) for each in followed] for name in step.variables if name != INDEX}
     differing = {
         name: [text for text in texts if text is not None]
         for name, texts in values.items()
         if None not in texts and len(set(texts)) > 1
     }
     symbols = {name: f"$({name})" for name in differing}
-    differing = {OWN_INDEX: [str(index) for index in array], **differing}
+    differing = {OWN_INDEX: [str(index) for index in array.each()], **differing}
     # a script that compares the index takes no branch for what stands for it
-    for index in (f"$({OWN_INDEX})", str(next(iter(array)))):
+    for index in (f"$({OWN_INDEX})", str(next(array.each()))):
         base = follow({INDEX: index}, symbols)
         jobs = _values_in(base, differing, followed) if base is not None else None
         if jobs is not None:
@@ -106,7 +102,7 @@ def _slowest_first(jobs: tuple[Mapping[str, str], ...]) -> tuple[Mapping[str, st
 
     def changes(name: str) -> int:
         values = [job[name] for job in jobs]
-        return sum(a != b for a, b in zip(values, values[1:], strict=False))
+        return sum(value != following for value, following in pairwise(values))
 
     names = sorted(jobs[0], key=changes)
     return tuple([{name: job[name] for name in names} for job in jobs])
@@ -129,7 +125,9 @@ _MAX_NAME = 40
 
 def variant_names(jobs: Sequence[Mapping[str, str]]) -> list[str]:
     """Return a name for each job, from its values: `lr-1e-5`; or from its number, where these are no names."""
-    names = ["-".join(_unfit.sub("-", f"{name}-{value}".lower()).strip("-") for name, value in job.items()) for job in jobs]
+    names = [
+        "-".join(_unfit.sub("-", f"{name}-{value}".lower()).strip("-") for name, value in job.items()) for job in jobs
+    ]
     is_fit = len(set(names)) == len(names) and all(0 < len(name) <= _MAX_NAME for name in names)
     return names if is_fit else [f"job-{number}" for number in range(len(jobs))]
 
@@ -155,13 +153,15 @@ def report_array(
     """Say what became of an array."""
     limit = f"; %{array.at_once}, how many run at once, is a matter of the queue's quota" if array.at_once else ""
     if is_chain:
-        text = f"an array of {array.count}, one after another, is one long training: one job with as many retries{limit}"
+        text = (
+            f"an array of {array.size}, one after another, is one long training: one job with as many retries{limit}"
+        )
         findings.decide(place, text, "each start must resume from the last checkpoint, on a volume")
     elif sweep is not None:
         names = ", ".join(sweep.axes)
-        text = f"an array of {array.count} jobs, which differ in {names}: a job for each{limit}"
+        text = f"an array of {array.size} jobs, which differ in {names}: a job for each{limit}"
         findings.add("script-array", place, text, "delete those that you do not need", "note")
     else:
-        text = f"an array of {array.count} jobs, of which the spec is one{limit}"
+        text = f"an array of {array.size} jobs, of which the spec is one{limit}"
         help = "what differs is not in the script: write a spec, or a variant, for each set of values"
         findings.add("script-array", place, text, help)
