@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.importer.slurm import leftovers, sweeps
 from ptcompile.importer.slurm.allocation import Allocation, allocate, variables_of
@@ -436,9 +437,7 @@ class _Batch:
                 )
 
     def _hint(self, name: str) -> str:
-        from ptcompile._internal.schema_files import load_table
-
-        meaning = load_table("importer/slurm/slurm.json")["variables"].get(name)
+        meaning = load_table("linter/slurm.json")["instead"].get(name)
         if meaning:
             return f": use {meaning}"
         value = self._last_value(name)

@@ -28,6 +28,7 @@ RULES: dict[str, str] = {
     "shell_variable_without_shell": "command @variable",
     "shell_variable_in_env": "env @variable",
     "script_without_c": f"command {SHELLS} @blank",
+    "slurm_launch": "slurm/srun",
     "lost_arguments": SHELLS,
     "hidden_failure": SHELLS,
     "background_training": f"{SHELLS} &",

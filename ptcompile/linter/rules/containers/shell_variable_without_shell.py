@@ -31,6 +31,7 @@ Source: Kubernetes 1.36, variables in command and args.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, starts_shell
@@ -43,6 +44,7 @@ _PROGRAMS_WITH_VARIABLES = frozenset({"envsubst", "perl", "awk", "sed", "make"})
 
 
 def _check(subject: Subject) -> Findings:
+    instead = load_table("linter/slurm.json")["instead"]
     for container in subject.containers:
         if (
             not is_command_written(container)
@@ -60,7 +62,7 @@ def _check(subject: Subject) -> Findings:
                 yield found_at(
                     word.path,
                     f"{match[0]} is not expanded: no shell runs",
-                    f"write $({name})",
+                    f"use {instead[name]}" if name in instead else f"write $({name})",
                     Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if is_defined else None,
                     severity="error" if _launcher_reads(subject, container, match[0]) else None,
                 )
