@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from ptcompile._internal.secret_formats import mask_formats
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Problem
+from ptcompile.source.secrets.commands import script_secrets
 from ptcompile.source.secrets.masking import masker
 from ptcompile.source.secrets.names import is_secret
 
@@ -19,15 +20,12 @@ if TYPE_CHECKING:
 _MAX_QUOTED = 80
 _MAX_FINDINGS = 200
 
-_assignment = re.compile(r"(?<![\w$])([A-Za-z_]\w{1,60})=(\"[^\"\n]{1,400}\"|'[^'\n]{1,400}'|[^\s;&|\"']{1,400})")
-
-
 class ScriptFindings:
     """Collects the findings of one script."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.secrets = _secrets_in(source.text)
+        self.secrets = script_secrets(source.text)
         """Values of secrets in the script, by the variables that have them."""
         self.secret_names = frozenset(_exports_of_secrets(source.text))
         """Secrets that the script passes on from the submitting shell."""
@@ -97,15 +95,6 @@ class ScriptFindings:
             problem._replace(text=self.quoted(problem.text), help=self.quoted(problem.help) if problem.help else None)
             for problem in problems
         ]
-
-
-def _secrets_in(text: str) -> dict[str, str]:
-    secrets: dict[str, str] = {}
-    for name, value in _assignment.findall(text):
-        bare = value.strip("\"'")
-        if "$" not in bare and len(bare) > 3 and is_secret(name, bare):
-            secrets.setdefault(name, bare)
-    return secrets
 
 
 _export = re.compile(r"(?m)^[ \t]*export[ \t]+([A-Za-z_]\w{1,60}(?:[ \t]+[A-Za-z_]\w{1,60}){0,20})[ \t]*$")

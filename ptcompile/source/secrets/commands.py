@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile.source.secrets.names import is_secret
 
 HINTS = ("curl", "mysql", "mariadb", "redis-cli", "login", "sshpass", "auth", "pass", "configure")
 """Texts in lower case of which each text with such a password contains one."""
@@ -88,3 +89,25 @@ def _arguments(program: str, arguments: str) -> Iterator[tuple[int, int]]:
 def _is_option(word: str) -> bool:
     """Return whether an argument of `wandb login` is an option, its address or a redirection, and not the key."""
     return word.startswith(("-", "<", ">")) or "://" in word or "=" in word
+
+
+_script_assignment = Pattern(
+    r"(?<![\w$])([A-Za-z_]\w{1,60}|[A-Za-z_])=(?:\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'|([^\s;&|\"']{1,400}))"
+).findall
+
+
+def script_secrets(text: str) -> dict[str, str]:
+    """Return the values of secrets that a shell script assigns, by variable, also if another variable has the value."""
+    values: dict[str, str] = {}
+    for name, *quoted in _script_assignment(text):
+        values.setdefault(name, "".join(quoted))
+    secrets: dict[str, str] = {}
+    for name, written in values.items():
+        value = values.get(written.strip("${}"), written) if written.startswith("$") else written
+        if "$" not in value and len(value) > _SHORTEST_SECRET and is_secret(name, value):
+            secrets[name] = value
+    return secrets
+
+
+_SHORTEST_SECRET = 3
+"""A value of at most as many characters occurs in every text."""

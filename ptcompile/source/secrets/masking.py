@@ -14,7 +14,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import format_intervals, has_secret_format, mask_formats
 from ptcompile.diagnostics import Path, Problem, Span, field_path
 from ptcompile.source.documents import Document, Source, read
-from ptcompile.source.secrets.commands import HINTS
+from ptcompile.source.secrets.commands import HINTS, script_secrets
 from ptcompile.source.secrets.names import MASK, is_secret
 from ptcompile.source.secrets.scanner import SecretScalar, secrets_of, unmistakable_secrets
 from ptcompile.source.secrets.texts import (
@@ -178,6 +178,8 @@ def masked_lines(
             if span is not None:
                 for index, part in _parts_of(lines, span, secret) or _line_intervals(lines, span):
                     intervals.setdefault(index, []).append(part)
+    if stream.is_script or (parsed is not None and parsed.is_script):
+        copies |= {*script_secrets(text).values()}
     locate = occurrences(copies)
     for index, line in enumerate(lines):  # comments too
         if parts := [*format_intervals(line), *(locate(line) if locate is not None else ())]:
