@@ -257,7 +257,7 @@ def _import_files(
             diagnostics = result.imported.diagnostics
             names = {diagnostic.name for diagnostic in diagnostics}
             if file.named or result.imported.found or names != {"nothing-to-import"}:
-                findings.add(file._replace(content=_substitute(file, values)), diagnostics)
+                findings.add(file._replace(content=_substitute(file.content, values, file.name)), diagnostics)
                 imports[file.name] = result
     return imports
 
@@ -274,7 +274,7 @@ def _import_file(
 ) -> ImportedFile:
     from ptcompile.api.import_manifests import import_inputs
 
-    given = read_file(_substitute(file, values), file.name, profile)
+    given = read_file(_substitute(file.content, values, file.name), file.name, profile)
     settings = nearest.loaded
     inputs = Inputs([given], profile, schemas=settings.schemas, extensions=settings.extensions)
     imported = import_inputs(inputs, lossy=lossy, exact=exact, script_values=values)
@@ -288,13 +288,11 @@ def _parse_variable(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _substitute(file: InputFile, values: dict[str, str]) -> bytes:
-    """Return a manifest in which `$NAME` and `${NAME}` are replaced as envsubst does; other names stay unchanged, and
-    so does a batch script, in which they are variables.
-    """
-    text = file.content.decode("utf-8-sig", errors="surrogateescape") if values else ""
-    if not values or is_batch_script(text, file.name):
-        return file.content
+def _substitute(content: bytes, values: dict[str, str], filename: str | None = None) -> bytes:
+    """Replace `$NAME` and `${NAME}` as envsubst does; other names stay unchanged, and so does a batch script."""
+    text = content.decode("utf-8-sig", errors="surrogateescape") if values else ""
+    if not values or is_batch_script(text, filename):
+        return content
     filled = re.sub(
         r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", lambda match: values.get(match[1] or match[2], match[0]), text
     )

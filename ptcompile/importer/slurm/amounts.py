@@ -94,9 +94,9 @@ class Gres(NamedTuple):
 
 def gres_of(text: str) -> list[Gres] | None:
     """Return the resources of `gpu:a100:2,nvme:1`; a count that is absent is 1."""
-    found = [_resource(item) for item in re.split(r",(?![^()]*\))", text) if item and item.lower() != "none"]
-    known = [resource for resource in found if resource is not None]
-    return known if len(known) == len(found) else None
+    resources = [_resource(item) for item in re.split(r",(?![^()]*\))", text) if item and item.lower() != "none"]
+    known = [resource for resource in resources if resource is not None]
+    return known if len(known) == len(resources) else None
 
 
 def _resource(text: str) -> Gres | None:
@@ -113,9 +113,9 @@ def _resource(text: str) -> Gres | None:
 
 def gpus_of(text: str) -> Gres | None:
     """Return the GPUs of `--gpus` and its like: `4`, `a100:2`, `a100:1,v100:1`."""
-    found = [_resource(f"gpu:{item}") for item in text.split(",")]
-    known = [resource for resource in found if resource is not None]
-    if not known or len(known) < len(found):
+    resources = [_resource(f"gpu:{item}") for item in text.split(",")]
+    known = [resource for resource in resources if resource is not None]
+    if not known or len(known) < len(resources):
         return None
     kinds = "/".join(dict.fromkeys(resource.type for resource in known))
     return Gres("gpu", kinds, sum(resource.amount for resource in known))

@@ -1,4 +1,4 @@
-"""A batch script of Slurm as specs: directives and program are read, and what has no place in a spec is told."""
+"""A batch script of Slurm as specs: directives and program are read, and what has no place in a spec is reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ptcompile.importer.slurm.directives import Directives, SlurmOption, last_va
 from ptcompile.importer.slurm.findings import ScriptFindings, exports_of_shell, shortened, unresolved
 from ptcompile.importer.slurm.launch import StepLaunch, read_launch
 from ptcompile.importer.slurm.policy import read_policy
-from ptcompile.importer.slurm.program import FollowedScript, Step, follow_batch, rank_of
+from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, follow_batch, rank_of
 from ptcompile.kubernetes.commands import SHELLS, basename
 from ptcompile.shell.values import is_known, text_of
 
@@ -100,7 +100,9 @@ class _Batch:
         given = {name: value for name, value in self.values.items() if name.isidentifier()}
         return follow_batch(self.text, {**env, **given, **more}, self.arguments, {**given, **symbols})
 
-    def _followed_step(self, more: Mapping[str, str], symbols: Mapping[str, str], like: Step) -> Step | None:
+    def _followed_step(
+        self, more: Mapping[str, str], symbols: Mapping[str, str], like: ScriptStep
+    ) -> ScriptStep | None:
         """Return the same step with other variables."""
         steps = self._follow(more, symbols).steps
         return next((step for step in steps if step.place == like.place), None)
@@ -141,7 +143,7 @@ class _Batch:
 
     # the program
 
-    def _choose(self, followed: FollowedScript) -> Step | None:
+    def _choose(self, followed: FollowedScript) -> ScriptStep | None:
         """Return the step that trains, or None if the script is refused."""
         steps = [step for step in followed.steps if not self._is_own_resubmission(step)]
         for step in steps:
@@ -161,15 +163,15 @@ class _Batch:
                 leftovers.report_step_options(step, self.findings, self._settled())
         return chosen
 
-    def _rank(self, step: Step, number: int) -> tuple[int, bool, int]:
+    def _rank(self, step: ScriptStep, number: int) -> tuple[int, bool, int]:
         allocation = self._allocation_of(step)
         is_named = any(_TRAINS(word) for word in step.argv)
         return rank_of(step, allocation.tasks * allocation.nodes.most), is_named, number
 
-    def _is_own_resubmission(self, step: Step) -> bool:
+    def _is_own_resubmission(self, step: ScriptStep) -> bool:
         return step.program == "sbatch" and any(word in ("$0", "$BASH_SOURCE") for word in step.argv)
 
-    def _refuse_program(self, step: Step) -> None:
+    def _refuse_program(self, step: ScriptStep) -> None:
         place = step.command.start, step.command.argv[-1].end
         launcher = step.invocation.launcher
         written = shortened(step.command.words)
@@ -187,7 +189,7 @@ class _Batch:
             text = f"the script submits other scripts: {written}"
             self.findings.refuse(place, text, "import the script that it submits")
 
-    def _check_others(self, chosen: Step, steps: Sequence[Step]) -> None:
+    def _check_others(self, chosen: ScriptStep, steps: Sequence[ScriptStep]) -> None:
         """Refuse programs that run at the same time, and report the others."""
         others = [step for step in steps if step.place != chosen.place and rank_of(step, 1) > 1]
         same = [step for step in steps if step.place == chosen.place]
@@ -199,7 +201,7 @@ class _Batch:
             self.findings.refuse(place, f"several programs run at once: {names}", help)
         elif len(same) > 1 and chosen.command.in_background and "node-rank" not in chosen.invocation.options:
             text = f"{len(same)} programs run at once in one allocation: {shortened(chosen.command.words)}"
-            self.findings.refuse(place, text, "each is a job of its own: write a spec for each, or variants")
+            self.findings.refuse(place, text, "each is a separate job: write a spec for each, or variants")
         elif len(same) > 1:
             text = f"a loop starts {len(same)} programs one after another, of which the spec has the first"
             self.findings.decide(place, text, "write a spec, or a variant, for each")
@@ -208,7 +210,7 @@ class _Batch:
             self.findings.decide(place, text, "runPolicy.backoffLimit restarts a job that fails")
         leftovers.report_other_steps(chosen, [step for step in steps if step is not chosen], self.findings)
 
-    def _allocation_of(self, step: Step) -> Allocation:
+    def _allocation_of(self, step: ScriptStep) -> Allocation:
         """Return what a step gets on each node: its own options win over those of the job."""
         own = last_values(step.options)
         counts = {"nodes", "ntasks", "ntasks-per-node", "tasks-per-node"}
@@ -224,7 +226,7 @@ class _Batch:
 
     # the array
 
-    def _sweep(self, followed: FollowedScript, step: Step) -> Sweep | None:
+    def _sweep(self, followed: FollowedScript, step: ScriptStep) -> Sweep | None:
         option = self.options.get("array")
         array = array_of(option.value) if option is not None else None
         if option is None or array is None:
@@ -248,7 +250,7 @@ class _Batch:
 
     # the spec
 
-    def _fill(self, step: Step, first: Step, followed: FollowedScript, sweep: Sweep | None) -> None:
+    def _fill(self, step: ScriptStep, first: ScriptStep, followed: FollowedScript, sweep: Sweep | None) -> None:
         """Set the fields of the spec. `first` is the step with the values of its variables, `step` with symbols."""
         allocation = self._allocation_of(step)
         place = step.command.start, step.command.argv[-1].end
@@ -265,7 +267,7 @@ class _Batch:
         container = self._container(step)
         env = self._env(first, launch, container)
         self._set_start(launch, container, place)
-        self._set_resources(allocation, step)
+        self._set_resources(allocation)
         swept = sweep.axes if sweep is not None else {}
         env = {name: value for name, value in env.items() if name not in swept}
         if env or swept:
@@ -274,7 +276,7 @@ class _Batch:
         self._set_places()
         self._report_unknown(place, env, {*env, *swept})
 
-    def _container(self, step: Step) -> StepContainer:
+    def _container(self, step: ScriptStep) -> StepContainer:
         own = step.container
         given = container_of_options(self.options)
         return StepContainer(
@@ -326,23 +328,19 @@ class _Batch:
             place, text, "the spec mounts a claim for each: create the claims, or choose other volumes"
         )
 
-    def _set_resources(self, allocation: Allocation, step: Step) -> None:
-        resources: dict[str, Any] = {}
-        if allocation.cpus is not None:
-            resources["cpu"] = allocation.cpus
-        if allocation.memory:
-            resources["memory"] = quantity_of(allocation.memory)
-        elif allocation.memory == 0:
-            self._decide_option("mem", "all memory of the node, mem=0, is not an amount", "choose resources.memory")
-        if allocation.gpus:
-            resources["gpu"] = allocation.gpus
-        if allocation.devices:
-            resources["devices"] = dict(allocation.devices)
+    def _set_resources(self, allocation: Allocation) -> None:
         disk = mebibytes_of(self.options["tmp"].value) if "tmp" in self.options else None
-        if disk:
-            resources["ephemeralStorage"] = quantity_of(disk)
-        if resources:
+        amounts = {
+            "cpu": allocation.cpus,
+            "memory": quantity_of(allocation.memory) if allocation.memory else None,
+            "gpu": allocation.gpus,
+            "devices": dict(allocation.devices),
+            "ephemeralStorage": quantity_of(disk) if disk else None,
+        }
+        if resources := {field: amount for field, amount in amounts.items() if amount}:
             self.spec["resources"] = resources
+        if allocation.memory == 0:
+            self._decide_option("mem", "all memory of the node, mem=0, is not an amount", "choose resources.memory")
         for field, names in _SOURCES.items():
             self._comment_first(names, ("spec", "resources", field))
         if "exclusive" in self.options and allocation.gpus is None and not allocation.devices:
@@ -385,7 +383,7 @@ class _Batch:
                 value = self.values.get(f"{option}.{self.options[option].value}")
                 self.spec |= {field: value} if value else {}
 
-    def _env(self, first: Step, launch: StepLaunch, container: StepContainer) -> dict[str, Any]:
+    def _env(self, first: ScriptStep, launch: StepLaunch, container: StepContainer) -> dict[str, Any]:
         """Return the variables of the pods, with the values that they have in the script."""
         exported = {**first.env}
         inside = {
@@ -507,7 +505,7 @@ _TRAINS = re.compile(
 ).match
 
 
-def _symbols(step: Step) -> dict[str, str]:
+def _symbols(step: ScriptStep) -> dict[str, str]:
     """Return what stands for variables whose values are not known: a reference if the pods have them, else `$NAME`."""
     symbols: dict[str, str] = {}
     for name, variable in step.variables.items():

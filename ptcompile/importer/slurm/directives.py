@@ -52,7 +52,7 @@ class Directives(NamedTuple):
     components: tuple[tuple[SlurmOption, ...], ...]
     """The options of each component; a job that is not heterogeneous has one."""
     ignored: tuple[tuple[int, int, str], ...]
-    """Start and end of each line that looks like a directive and is none, and why."""
+    """Start and end of each line that only looks like a directive, and why."""
 
     @property
     def options(self) -> tuple[SlurmOption, ...]:
@@ -123,7 +123,7 @@ def split_directive(line: str) -> list[str]:
 def read_options(words: Sequence[str], start: int, end: int, *, is_step: bool = False) -> tuple[list[SlurmOption], int]:
     """Return the options of a command line, and the index of the program after them.
 
-    A directive has options only; in a step of srun, what is not an option begins the program.
+    A directive has only options; in a step of srun, the first other argument begins the program.
     """
     options: list[SlurmOption] = []
     index = 0

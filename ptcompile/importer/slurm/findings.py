@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MAX_QUOTED = 80
 _MAX_FINDINGS = 200
 
+
 class ScriptFindings:
     """Collects the findings of one script."""
 

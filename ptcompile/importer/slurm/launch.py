@@ -17,10 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.importer.slurm.allocation import Allocation
     from ptcompile.importer.slurm.findings import ScriptFindings
-    from ptcompile.importer.slurm.program import Step
+    from ptcompile.importer.slurm.program import ScriptStep
 
 _VARIABLE_OPTIONS = ("tee", "redirects", "log-dir", "role", "local-ranks-filter", "signals-to-handle")
 """torchrun's options that no field of `elastic` has: torchrun reads them from the environment too."""
+_ELASTIC_OPTIONS = {"max-restarts": "maxRestarts", "monitor-interval": "monitorInterval"}
 _RENDEZVOUS_OPTIONS = frozenset({"machine-rank", "main-process-ip", "main-process-port", "num-machines",
                                  "num-processes", "node-rank", "master-addr", "master-port"})  # fmt: skip
 _DROPPED_ARGUMENTS = frozenset({"$@", "$*"})
@@ -39,7 +40,7 @@ class StepLaunch(NamedTuple):
 class _Draft:
     """The launch of one step, as far as it is read."""
 
-    def __init__(self, step: Step, allocation: Allocation, findings: ScriptFindings) -> None:
+    def __init__(self, step: ScriptStep, allocation: Allocation, findings: ScriptFindings) -> None:
         self.step = step
         self.allocation = allocation
         self.findings = findings
@@ -60,7 +61,7 @@ class _Draft:
         self.set_args(args)
 
     def set_args(self, args: Sequence[str]) -> None:
-        """Set the arguments. Those of sbatch that nobody knows are reported elsewhere."""
+        """Set the arguments, without those of sbatch, which are reported elsewhere."""
         kept = [argument for argument in args if argument not in _DROPPED_ARGUMENTS]
         if kept:
             self.fields["args"] = kept
@@ -74,7 +75,7 @@ class _Draft:
         elif number is None and count in ("auto", "cpu", "gpu", "xpu"):
             self.elastic["nprocPerNode"] = count
         elif number is None and count is not None:
-            text = f"the number of processes is not known: {count}"
+            text = f"the script does not say the number of processes: {count}"
             self.findings.decide(self.place, text, "set elastic.nprocPerNode; without it there is one for each GPU")
 
     def set_nodes(self, written: str | None) -> None:
@@ -93,8 +94,8 @@ class _Draft:
         return StepLaunch(self.fields, self.env, self.nodes)
 
 
-def read_launch(step: Step, allocation: Allocation, findings: ScriptFindings) -> StepLaunch:
-    """Return what a step becomes, and report what is not certain."""
+def read_launch(step: ScriptStep, allocation: Allocation, findings: ScriptFindings) -> StepLaunch:
+    """Return what a step becomes, and report what is uncertain."""
     draft = _Draft(step, allocation, findings)
     launcher = step.invocation.launcher
     if launcher == "torchrun":
@@ -122,53 +123,57 @@ def _report_single_start(draft: _Draft) -> None:
 
 def _read_torchrun(draft: _Draft) -> None:
     options = draft.options
-    low, colon, high = options.get("nnodes", "").partition(":")
-    if "standalone" in options or not options.get("nnodes"):
-        if draft.nodes > 1:
-            text = f"torchrun without --nnodes: each of {draft.nodes} nodes trains alone in Slurm"
-            draft.findings.decide(draft.place, text, "as a job they train together: set nodes: 1 if one is meant")
-    elif colon and low != high:
-        draft.elastic["nnodes"] = f"{low}:{high}"
-        draft.nodes = 0
-    else:
-        draft.set_nodes(low)
-
+    _read_torchrun_nodes(draft, options.get("nnodes", ""))
     if "nproc-per-node" not in options:
         draft.elastic["nprocPerNode"] = 1
         help = "the spec says elastic.nprocPerNode: 1; remove it for one process on each GPU"
         draft.findings.decide(draft.place, "torchrun without --nproc_per_node starts one process on each node", help)
     draft.set_processes(options.get("nproc-per-node"))
-    if restarts := atoi(options.get("max-restarts", "")):
-        draft.elastic["maxRestarts"] = restarts
+    for option, field in _ELASTIC_OPTIONS.items():
+        if number := atoi(options.get(option, "")):
+            draft.elastic[field] = number
     conf = conf_of(options.get("rdzv-conf", ""))
     if kept := {key: value for key, value in conf.items() if key != "is_host" and "$" not in value}:
         draft.elastic["rdzvConfigs"] = kept
-    if interval := atoi(options.get("monitor-interval", "")):
-        draft.elastic["monitorInterval"] = interval
-    if options.get("rdzv-backend", "").startswith("etcd"):
-        text = f"the rendezvous is at an {options['rdzv-backend']} server"
-        draft.findings.decide(draft.place, text, "the nodes of a job meet at the first of them, with c10d")
-    for option in _VARIABLE_OPTIONS:
-        if options.get(option):
-            draft.env[option_variable(option)] = options[option]
+    draft.env |= {option_variable(option): options[option] for option in _VARIABLE_OPTIONS if options.get(option)}
+    _read_torchrun_entry(draft)
 
+
+def _read_torchrun_nodes(draft: _Draft, nnodes: str) -> None:
+    """Read who meets whom."""
+    low, colon, high = nnodes.partition(":")
+    if colon and low != high:
+        draft.elastic["nnodes"] = nnodes
+        draft.nodes = 0
+    elif low and "standalone" not in draft.options:
+        draft.set_nodes(low)
+    elif draft.nodes > 1:
+        text = f"torchrun without --nnodes: each of {draft.nodes} nodes trains alone in Slurm"
+        draft.findings.decide(draft.place, text, "as a job they train together: set nodes: 1 if one is meant")
+    backend = draft.options.get("rdzv-backend", "")
+    if backend.startswith("etcd"):
+        text = f"the rendezvous is at an {backend} server"
+        draft.findings.decide(draft.place, text, "the nodes of a job meet at the first of them, with c10d")
+
+
+def _read_torchrun_entry(draft: _Draft) -> None:
+    """Read what torchrun starts."""
     invocation = draft.step.invocation
     if invocation.program == "tune run":
         # any option makes it start torchrun, which gets the others as variables
         count = draft.elastic.setdefault("nprocPerNode", draft.allocation.gpus or 1)
         draft.fields["command"] = ["tune", "run", f"--nproc_per_node={count}", *invocation.entry]
         return
-    if "no-python" in options:
+    if "no-python" in draft.options:
         draft.fields["command"] = ["torchrun", "--no-python", *invocation.entry]
         draft.elastic.setdefault("nprocPerNode", draft.allocation.gpus or 1)
         return
-    if invocation.program == "torch.distributed.launch" and "use-env" not in options:
+    if invocation.program == "torch.distributed.launch" and "use-env" not in draft.options:
         text = "torch.distributed.launch passes --local-rank to the script, torchrun does not"
         draft.findings.decide(draft.place, text, "let the script read LOCAL_RANK from its environment")
-    unbuffered = draft.step.argv[: len(draft.step.argv) - len(invocation.arguments)]
-    if "-u" in unbuffered:
+    if "-u" in draft.step.argv[: len(draft.step.argv) - len(invocation.arguments)]:
         draft.env["PYTHONUNBUFFERED"] = "1"
-    draft.set_entry(invocation.entry, is_module="module" in options)
+    draft.set_entry(invocation.entry, is_module="module" in draft.options)
 
 
 def _read_accelerate(draft: _Draft) -> None:

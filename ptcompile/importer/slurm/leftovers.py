@@ -1,4 +1,4 @@
-"""What stays behind of a batch script: directives, setup, variables, other steps. Each is told with its line."""
+"""What stays behind of a batch script: directives, setup, variables, other steps. Each is reported with its line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.importer.slurm.directives import Directives, SlurmOption
     from ptcompile.importer.slurm.findings import ScriptFindings
-    from ptcompile.importer.slurm.program import FollowedScript, Step
+    from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
     from ptcompile.shell.script import ShellCommand
 
 _READERS: dict[str, Callable[[str], Any]] = {
@@ -35,7 +35,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
 """Functions that read the values of options; they return None for what sbatch rejects."""
 _EXCLUSIVE = (("mem", "mem-per-cpu", "mem-per-gpu"), ("cpus-per-task", "cpus-per-gpu"), ("requeue", "no-requeue"))
 _SILENT = frozenset({"nodelist", "nodes", "ntasks", "exclusive", "output", "error", "input", "open-mode", "image"})
-"""Options of srun of which nothing need be said: they place a step in its allocation."""
+"""Options of srun that are not reported: they place a step in its allocation."""
 _CONVERTED = frozenset({"partition", "qos", "account", "signal", "chdir", "tmp", "switches", "segment"})
 """Options that have a field, but whose value means something else there."""
 _REFUSED = frozenset({"multi-prog", "pty", "het-group"})
@@ -86,7 +86,7 @@ def report_options(options: Sequence[SlurmOption], findings: ScriptFindings, set
             findings.leave(place, written, reason)
 
 
-def report_step_options(step: Step, findings: ScriptFindings, settled: Iterable[str]) -> None:
+def report_step_options(step: ScriptStep, findings: ScriptFindings, settled: Iterable[str]) -> None:
     """Report the options of srun that a spec has no field for."""
     place = step.command.start, step.command.argv[-1].end
     for option in step.options:
@@ -147,7 +147,7 @@ def _kind_of_other(words: Sequence[str]) -> str:
 
 
 def report_variables(
-    step: Step, exported: Mapping[str, str], findings: ScriptFindings, place_of: Callable[[str], tuple[int, int]]
+    step: ScriptStep, exported: Mapping[str, str], findings: ScriptFindings, place_of: Callable[[str], tuple[int, int]]
 ) -> dict[str, Any]:
     """Return the variables that the pods get, and report the others."""
     networks: Mapping[str, str] = load_table("importer/slurm/slurm.json")["networks"]
@@ -199,12 +199,12 @@ def is_rendezvous(name: str, value: str) -> bool:
     return _RENDEZVOUS.fullmatch(name) is not None or _COMPUTES_HOSTS.search(value) is not None
 
 
-def report_other_steps(step: Step, others: Sequence[Step], findings: ScriptFindings) -> None:
+def report_other_steps(step: ScriptStep, others: Sequence[ScriptStep], findings: ScriptFindings) -> None:
     """Report the programs that the spec does not start."""
     for place, other in {other.place: other for other in others}.items():
         if place == step.place:
             continue
         words = other.command.words
         text = f"the spec does not run {shortened(words[unwrap(words).start :])}"
-        help = "a job has one program: run this as a job of its own, before or after, in a workflow"
+        help = "a job has one program: run this as a separate job, before or after, in a workflow"
         findings.decide((other.command.start, other.command.argv[-1].end), text, help)

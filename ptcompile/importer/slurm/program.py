@@ -1,7 +1,7 @@
 """What a batch script starts: its steps, in the values that they have when they start.
 
 The reader of shell scripts follows the script with the variables of the allocation. Steps of srun are not entered
-there: their options decide about nodes and tasks, and each task has variables of its own.
+there: their options decide about nodes and tasks, and each task has other variables.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SRUN = "srun"
 _RUNNERS = frozenset({"run", "exec", "x"})
 
 
-class Step(NamedTuple):
+class ScriptStep(NamedTuple):
     """A program that a batch script starts."""
 
     command: ShellCommand
@@ -64,7 +64,7 @@ class FollowedScript(NamedTuple):
     """What a batch script runs."""
 
     script: Script
-    steps: tuple[Step, ...]
+    steps: tuple[ScriptStep, ...]
     setup: tuple[ShellCommand, ...]
     """Commands that only prepare or report."""
     variables: Mapping[str, Variable]
@@ -131,7 +131,7 @@ def follow_batch(
     interpreter = BatchInterpreter(env, symbols or {})
     script = follow(interpreter, call, "")
 
-    steps: list[Step] = []
+    steps: list[ScriptStep] = []
     setup: list[ShellCommand] = []
     for index, command in enumerate(script.commands):
         if command.in_substitution:
@@ -147,7 +147,7 @@ def follow_batch(
     )
 
 
-def _step(command: ShellCommand, variables: Mapping[str, Variable], env: Mapping[str, str]) -> Step:
+def _step(command: ShellCommand, variables: Mapping[str, Variable], env: Mapping[str, str]) -> ScriptStep:
     """Return what a command starts, after srun, containers and shells."""
     argv = command.words
     options: list[SlurmOption] = []
@@ -164,7 +164,7 @@ def _step(command: ShellCommand, variables: Mapping[str, Variable], env: Mapping
     given = {**inner, **known}
     invocation = read_command_line(argv, given)
     inside = {name: value for name, value in invocation.env.items() if given.get(name) != value}
-    return Step(
+    return ScriptStep(
         command=command,
         variables=variables,
         options=tuple(options),
@@ -198,7 +198,7 @@ def setup_kind(words: Sequence[str]) -> str:
     return kind
 
 
-def _is_setup(step: Step) -> bool:
+def _is_setup(step: ScriptStep) -> bool:
     entry = step.invocation.entry
     if step.invocation.launcher != "command":
         return False
@@ -218,7 +218,7 @@ def _is_setup(step: Step) -> bool:
     )
 
 
-def rank_of(step: Step, processes: int) -> int:
+def rank_of(step: ScriptStep, processes: int) -> int:
     """Return how likely a step is the one that trains; `processes` is how many of it srun starts."""
     if step.invocation.launcher not in ("command", "image"):
         return 5

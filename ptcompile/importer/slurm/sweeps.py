@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, product
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.shell.values import is_known, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.importer.slurm.amounts import ArrayIndexes
     from ptcompile.importer.slurm.findings import ScriptFindings
-    from ptcompile.importer.slurm.program import FollowedScript, Step
+    from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
     from ptcompile.shell.values import Variable
-
-from ptcompile.shell.values import is_known, text_of
 
 INDEX = "SLURM_ARRAY_TASK_ID"
 OWN_INDEX = "TASK_ID"
@@ -51,8 +50,8 @@ class Sweep(NamedTuple):
 def read_sweep(
     array: ArrayIndexes,
     first: FollowedScript,
-    step: Step,
-    follow: Callable[[Mapping[str, str], Mapping[str, str]], Step | None],
+    step: ScriptStep,
+    follow: Callable[[Mapping[str, str], Mapping[str, str]], ScriptStep | None],
 ) -> Sweep | None:
     """Return the values that differ from job to job, or None if they are not in the script.
 
@@ -84,7 +83,7 @@ def read_sweep(
 
 
 def _values_in(
-    base: Step, differing: Mapping[str, Sequence[str]], followed: Sequence[Step]
+    base: ScriptStep, differing: Mapping[str, Sequence[str]], followed: Sequence[ScriptStep]
 ) -> tuple[Mapping[str, str], ...] | None:
     """Return the values of each job for the variables in the base, or None if these do not make its command line."""
     texts = "\0".join((*base.argv, *base.env.values()))
@@ -124,7 +123,7 @@ _MAX_NAME = 40
 
 
 def variant_names(jobs: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return a name for each job, from its values: `lr-1e-5`; or from its number, where these are no names."""
+    """Return a name for each job, from its values: `lr-1e-5`; or from its number, where these cannot be names."""
     names = [
         "-".join(_unfit.sub("-", f"{name}-{value}".lower()).strip("-") for name, value in job.items()) for job in jobs
     ]
@@ -153,9 +152,7 @@ def report_array(
     """Say what became of an array."""
     limit = f"; %{array.at_once}, how many run at once, is a matter of the queue's quota" if array.at_once else ""
     if is_chain:
-        text = (
-            f"an array of {array.size}, one after another, is one long training: one job with as many retries{limit}"
-        )
+        text = f"an array of {array.size}, one after another, is one long training: one job with as many retries{limit}"
         findings.decide(place, text, "each start must resume from the last checkpoint, on a volume")
     elif sweep is not None:
         names = ", ".join(sweep.axes)

@@ -99,7 +99,7 @@ _script_assignment = Pattern(
 def script_secrets(text: str) -> dict[str, str]:
     """Return the values of secrets that a shell script assigns, by variable, also if another variable has the value."""
     values: dict[str, str] = {}
-    for name, *quoted in _script_assignment(text):
+    for name, *quoted in map(tuple[str, ...], _script_assignment(text)):
         values.setdefault(name, "".join(quoted))
     secrets: dict[str, str] = {}
     for name, written in values.items():

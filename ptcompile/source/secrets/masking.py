@@ -161,7 +161,7 @@ def masked_lines(
     stream = parsed if parsed is not None and parsed.documents else read(text)
     readable = [False] * len(lines)
     intervals: dict[int, list[TextInterval]] = {}
-    copies: set[str] = set()
+    copies = _copies_in_script(text, stream, parsed)
     ends = [document.first_line for document in stream.documents[1:]]
     for document, end in zip(stream.documents, [*ends, len(lines) + 1], strict=False):
         secrets = _document_secrets(document).secrets
@@ -178,8 +178,6 @@ def masked_lines(
             if span is not None:
                 for index, part in _parts_of(lines, span, secret) or _line_intervals(lines, span):
                     intervals.setdefault(index, []).append(part)
-    if stream.is_script or (parsed is not None and parsed.is_script):
-        copies |= {*script_secrets(text).values()}
     locate = occurrences(copies)
     for index, line in enumerate(lines):  # comments too
         if parts := [*format_intervals(line), *(locate(line) if locate is not None else ())]:
@@ -188,6 +186,12 @@ def masked_lines(
         _mask_line(line, intervals[number], fill) if number in intervals else line for number, line in enumerate(lines)
     ]
     return _mask_unreadable(masked, readable)
+
+
+def _copies_in_script(text: str, *sources: Source | None) -> set[str]:
+    """Return the secrets that a batch script assigns."""
+    is_script = any(source is not None and source.is_script for source in sources)
+    return {*script_secrets(text).values()} if is_script else set()
 
 
 def shows_secret(text: str) -> bool:

@@ -28,8 +28,8 @@ Example:
                         command:
                           - bash
                           - -c
-    -                     - torchrun --nnodes=$SLURM_NNODES --rdzv-backend=c10d --rdzv-endpoint=train-node-0-0.train t.py  # <--
-    +                     - torchrun --nnodes=2 --rdzv-backend=c10d --rdzv-endpoint=train-node-0-0.train t.py
+    -                     - torchrun --nnodes=$SLURM_NNODES --node-rank=$JOB_COMPLETION_INDEX t.py  # <--
+    +                     - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=train-node-0-0.train t
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: use the pod's own variable, which the help names; `ptcompile import FILE` turns a whole batch script into a spec.
@@ -58,8 +58,8 @@ def _check(subject: Subject) -> Findings:
         srun = next((token for token in started if basename(token.text) == "srun"), None)
         if srun is not None:
             yield found_at(srun.path, "a pod has no srun", _NO_SRUN)
-        elif container.script is not None and (found := _slurm_in(container.script)) is not None:
-            yield found_at(container.script_path, *found)
+        elif container.script is not None and (need := _slurm_in(container.script)) is not None:
+            yield found_at(container.script_path, *need)
 
 
 _NO_SRUN = "remove srun: each pod starts the program; ptcompile import FILE reads a batch script"
