@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 NAMES = (
     *("reader", "lint", "compile", "server", "verbs", "secrets", "files", "definitions", "tree", "scripts"),
-    "logs",
+    *("logs", "batch"),
 )
 MOST_DEATHS = 50
 """Inputs of one harness that may end its process."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from fuzz.mutate import MAX_SIZE, mutate
+from ptcompile.api.import_manifests import import_manifests
 from ptcompile.shell import nodes
 from ptcompile.shell.calls import broken_continuation, single_command, split_line
 from ptcompile.shell.parser import parse
@@ -17,6 +18,18 @@ _FILES = {"/launch/run.sh": 'exec torchrun --nnodes=$NNODES "$@"', "/launch/env.
 _MAX_COMMANDS = 2_000
 _MAX_TEXT = 1 << 20
 """Characters of all arguments: what expansions add is bounded."""
+
+
+def batch(data: bytes) -> None:
+    """Import a batch script of Slurm twice: each finding has a line, and each spec can be written."""
+    text = data.decode("utf-8", "replace")
+    first = import_manifests(text, filename="train.sbatch", values={"1": "a.yaml", "partition.gpu": "research"})
+    second = import_manifests(text, filename="train.sbatch", values={"1": "a.yaml", "partition.gpu": "research"})
+    assert first == second
+    assert first.ok == (not any(finding.severity == "error" for finding in first.diagnostics))
+    assert bool(first.specs) == first.ok
+    assert all(finding.span is not None for finding in first.diagnostics)
+    first.yaml()
 
 
 def scripts(data: bytes) -> None:

@@ -82,6 +82,8 @@ REAL = tuple(
 
 def seeds(harness: str, folders: list[Path]) -> list[bytes]:
     """The seeds of a harness, each once, and every file of the folders that were named."""
+    if harness == "batch":
+        return [path.read_bytes() for path in sorted((ROOT / "tests/importer/slurm/scripts").glob("*.sbatch"))]
     if harness == "logs":
         return list(_logs())
     own = _specs() if harness == "compile" else _OWN[harness] if harness in _OWN else (*_specs(), *_manifests())
