@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.importer.slurm.amounts import CountRange, Gres, count_of, gpus_of, gres_of, mebibytes_of, nodes_of
 
 TYPE_CHECKING = False
@@ -175,7 +176,7 @@ def variables_of(allocation: Allocation, options: Mapping[str, SlurmOption], nam
         variables |= {"SLURM_NTASKS": total, "SLURM_NPROCS": total}
         on_each = f"{allocation.tasks}(x{nodes})" if allocation.nodes.most > 1 else str(allocation.tasks)
         variables["SLURM_TASKS_PER_NODE"] = on_each
-    for option, variable in _SET_BY_OPTION.items():
+    for option, variable in load_table("importer/slurm/slurm.json")["given"].items():
         if option in options:
             variables[variable] = options[option].value
     if allocation.gpus is not None:
@@ -185,16 +186,3 @@ def variables_of(allocation: Allocation, options: Mapping[str, SlurmOption], nam
     if allocation.memory:
         variables["SLURM_MEM_PER_NODE"] = str(allocation.memory)
     return variables
-
-
-_SET_BY_OPTION = {
-    "ntasks-per-node": "SLURM_NTASKS_PER_NODE",
-    "tasks-per-node": "SLURM_NTASKS_PER_NODE",
-    "cpus-per-task": "SLURM_CPUS_PER_TASK",
-    "gpus-per-node": "SLURM_GPUS_PER_NODE",
-    "gpus-per-task": "SLURM_GPUS_PER_TASK",
-    "gpus": "SLURM_GPUS",
-    "cpus-per-gpu": "SLURM_CPUS_PER_GPU",
-    "account": "SLURM_JOB_ACCOUNT",
-    "partition": "SLURM_JOB_PARTITION",
-}

@@ -85,7 +85,8 @@ class _Batch:
             self.findings.learn_secrets(each.env)
         step = self._choose(followed)
         leftovers.report_directives(self.directives, self.findings, self._settled())
-        leftovers.report_setup(followed, self.findings)
+        commands = [(command.words, (command.start, command.argv[-1].end)) for command in followed.setup]
+        leftovers.report_setup(commands, self.findings)
         if step is None or self.findings.is_refused:
             return []
         sweep = self._sweep(followed, step)
@@ -262,6 +263,7 @@ class _Batch:
             text = f"srun starts torchrun in each task: ntasks-per-node={allocation.tasks} of srun torchrun"
             self.findings.refuse(place, text, "torchrun starts the processes of a node: set --ntasks-per-node=1")
         leftovers.report_step_options(step, self.findings, self._settled())
+        leftovers.report_setup([(words, place) for words in step.prepares], self.findings)
 
         launch = read_launch(step, allocation, self.findings)
         container = self._container(step)
@@ -385,7 +387,7 @@ class _Batch:
 
     def _env(self, first: ScriptStep, launch: StepLaunch, container: StepContainer) -> dict[str, Any]:
         """Return the variables of the pods, with the values that they have in the script."""
-        exported = {**first.env}
+        exported = {**self._passed(first), **first.env}
         inside = {
             name.removeprefix(prefix): name
             for name in exported
@@ -412,6 +414,21 @@ class _Batch:
         kept = leftovers.report_variables(first, exported, self.findings, place_of)
         env = {**kept, **container.env, **launch.env}
         return {name: self._clean(value) for name, value in env.items()}
+
+    def _passed(self, step: ScriptStep) -> dict[str, str]:
+        """Return the variables that `--export` sets, and report those that it takes from the submitting shell."""
+        options = [self.options.get("export"), last_values(step.options).get("export")]
+        passed: dict[str, str] = {}
+        for option in options:
+            for item in option.value.split(",") if option is not None else ():
+                name, equals, value = item.partition("=")
+                if equals:
+                    passed[name] = value
+                elif name not in ("ALL", "NONE", "NIL", "") and option is not None:
+                    text = f"{name} is exported from the submitting shell, whose value is not known"
+                    place = option.start, option.end
+                    self.findings.add("script-unknown-value", place, text, f"set env.{name}")
+        return passed
 
     def _report_unknown(self, place: tuple[int, int], env: Mapping[str, Any], known: Iterable[str]) -> None:
         """Report what the shell would have put into the program's arguments and variables."""

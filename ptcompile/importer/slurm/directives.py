@@ -7,7 +7,7 @@ docs/facts/slurm.md#how-a-script-is-read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -190,11 +190,3 @@ def _read_letters(word: str, following: str, start: int, end: int) -> tuple[list
 def last_values(options: Sequence[SlurmOption]) -> dict[str, SlurmOption]:
     """Return the options by name: of a repeated option the last counts."""
     return {option.name: option for option in options if option.is_known and not option.reads_wrong}
-
-
-def batch_head(text: str) -> Iterator[str]:
-    """Yield the lines before the first command."""
-    for line in text.split("\n"):
-        if _blank_or_comment(line) is None:
-            return
-        yield line

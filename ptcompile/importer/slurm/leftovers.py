@@ -16,8 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.importer.slurm.directives import Directives, SlurmOption
     from ptcompile.importer.slurm.findings import ScriptFindings
-    from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
-    from ptcompile.shell.script import ShellCommand
+    from ptcompile.importer.slurm.program import ScriptStep
 
 _READERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("time", "time-min"), amounts.seconds_of),
@@ -43,7 +42,8 @@ _REFUSED = frozenset({"multi-prog", "pty", "het-group"})
 
 def report_directives(directives: Directives, findings: ScriptFindings, settled: Iterable[str]) -> None:
     """Report the directives that sbatch rejects, and those that a spec does not have. `settled` have a field."""
-    for start, end, why in directives.ignored:
+    # a here-document may be another script, with directives that count there
+    for start, end, why in () if "<<" in findings.source.text else directives.ignored:
         findings.add("rejected-directive", (start, end), f"{findings.source.text[start:end].strip()}: {why}")
     given = {option.name: option for option in directives.options}
     for option in directives.options:
@@ -106,25 +106,20 @@ def report_step_options(step: ScriptStep, findings: ScriptFindings, settled: Ite
 _FILE = re.compile(r"[\w./${}-]+\.(?:tar|tgz|gz|zip|txt|ya?ml|json|sqsh|h5|lmdb)\S*")
 
 
-def report_setup(followed: FollowedScript, findings: ScriptFindings) -> None:
-    """Report what the script does before and after it trains."""
-    by_kind: dict[str, list[ShellCommand]] = {}
-    for command in followed.setup:
-        words = command.words
+def report_setup(commands: Iterable[tuple[Sequence[str], tuple[int, int]]], findings: ScriptFindings) -> None:
+    """Report commands that prepare something, each with its place."""
+    by_kind: dict[str, list[tuple[Sequence[str], tuple[int, int]]]] = {}
+    for words, place in commands:
         kind = setup_kind(words) or ("silent" if words[0].startswith(("$", "`")) else "files")
         if words[0] == "srun" or kind == "silent":
             kind = _kind_of_other(words)
-        by_kind.setdefault(kind, []).append(command)
-    for kind, reason in _REASONS.items():
-        if kind in by_kind:
-            commands = by_kind[kind]
-            place = commands[0].start, commands[0].argv[-1].end
-            limit = 1 if kind == "login" else 4
-            written = dict.fromkeys(
-                shortened(command.words[: limit + 8 * (kind in ("files", "step"))]) for command in commands
-            )
-            add = findings.decide if kind in ("step", "folder", "files") else findings.leave
-            add(place, ", ".join(written), reason)
+        by_kind.setdefault(kind, []).append((words, place))
+    for kind in _REASONS.keys() & by_kind.keys():
+        (_, place), *_others = by_kind[kind]
+        limit = 1 if kind == "login" else 12 if kind in ("files", "step") else 4
+        written = dict.fromkeys(shortened(words[:limit]) for words, _ in by_kind[kind])
+        add = findings.decide if kind in ("step", "folder", "files") else findings.leave
+        add(place, ", ".join(written), _REASONS[kind])
 
 
 _REASONS = {
@@ -150,7 +145,8 @@ def report_variables(
     step: ScriptStep, exported: Mapping[str, str], findings: ScriptFindings, place_of: Callable[[str], tuple[int, int]]
 ) -> dict[str, Any]:
     """Return the variables that the pods get, and report the others."""
-    networks: Mapping[str, str] = load_table("importer/slurm/slurm.json")["networks"]
+    table = load_table("importer/slurm/slurm.json")
+    networks: Mapping[str, str] = table["networks"]
     kept: dict[str, Any] = {}
     command = " ".join(" ".join(step.argv).split())
     for name, value in exported.items():
@@ -170,7 +166,7 @@ def report_variables(
             findings.leave(place, name, "the device plugin shows a pod its GPUs")
         elif is_rendezvous(name, value):
             continue
-        elif name in _PATHS:
+        elif name in table["images"]["names"]:
             findings.leave(place, name, "the image has its own paths")
         elif " " in value.strip() and " ".join(value.split()) in command:
             continue  # a part of the command line
@@ -183,8 +179,6 @@ def report_variables(
 
 
 _DEVICES = frozenset({"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
-_PATHS = frozenset({"PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "CUDA_HOME", "CUDA_PATH", "HOME", "VIRTUAL_ENV", "CPATH",
-                    "LIBRARY_PATH", "MANPATH", "LD_PRELOAD", "CONDA_PREFIX", "PYTHONHOME", "USER", "PS1"})  # fmt: skip
 _RENDEZVOUS = re.compile(
     r"(?i)(?:MASTER|RDZV|HEAD|MAIN_PROCESS|PET|DIST|SRUN|SLURM|SBATCH)_\w*|(?:LOCAL_|NODE_|GROUP_)?RANK|"
     r"(?:LOCAL_)?WORLD_SIZE|MASTERADDR|MASTERPORT|HOSTFILE\w*|NODE_?LIST|HOST(?:NAME|S)?|MACHINE_RANK|NODEID|NODES"

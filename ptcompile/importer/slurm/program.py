@@ -16,7 +16,7 @@ from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.shell.calls import ShellCall, no_files
 from ptcompile.shell.interpreter import Interpreter
 from ptcompile.shell.nodes import Parameter, ShellAssignment
-from ptcompile.shell.script import SHELL_COMMANDS, Script, ShellCommand, follow
+from ptcompile.shell.script import SHELL_COMMANDS, Script, ShellCommand, follow, read_script
 from ptcompile.shell.state import ShellState
 from ptcompile.shell.values import Argument, ExitStatus, Piece, ShellValue, Variable, is_known, text_of
 from ptcompile.simulator.launchers.command import Invocation, read_command_line
@@ -44,6 +44,8 @@ class ScriptStep(NamedTuple):
     invocation: Invocation
     env: Mapping[str, str]
     """Variables that the script sets for it, those of a shell inside srun too; values may have unknown parts."""
+    prepares: tuple[Sequence[str], ...]
+    """Commands of a shell inside srun that only prepare."""
 
     @property
     def program(self) -> str:
@@ -163,6 +165,8 @@ def _step(command: ShellCommand, variables: Mapping[str, Variable], env: Mapping
     inner = {name: value for name, value in env.items() if name not in _TASK_VARIABLES} if is_parallel else env
     given = {**inner, **known}
     invocation = read_command_line(argv, given)
+    script = read_script(argv, given)
+    inner_commands = [command.words for command in script.commands] if script is not None else []
     inside = {name: value for name, value in invocation.env.items() if given.get(name) != value}
     return ScriptStep(
         command=command,
@@ -173,6 +177,7 @@ def _step(command: ShellCommand, variables: Mapping[str, Variable], env: Mapping
         argv=tuple(argv),
         invocation=invocation,
         env={**_texts_of(command.variables), **inside},
+        prepares=tuple([words for words in inner_commands if setup_kind(words)]),
     )
 
 

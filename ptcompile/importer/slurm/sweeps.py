@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise, product
+from itertools import pairwise
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.shell.values import is_known, text_of
@@ -38,13 +38,6 @@ class Sweep(NamedTuple):
         """The values of each variable, without repetitions."""
         names = self.jobs[0] if self.jobs else {}
         return {name: list(dict.fromkeys(job[name] for job in self.jobs)) for name in names}
-
-    @property
-    def is_grid(self) -> bool:
-        """Whether the jobs are the product of the values, the first slowest."""
-        values = self.axes.values()
-        rows = [tuple(job.values()) for job in self.jobs]
-        return len(values) > 1 and rows == list(product(*values))
 
 
 def read_sweep(

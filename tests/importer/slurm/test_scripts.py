@@ -11,7 +11,7 @@ from tests.importer.slurm.recorded import SCRIPTS, imported
 
 REFUSED = {
     "19-submitit", "23-hetjob", "27-torchrun-in-every-task", "54-ray", "55-mpirun", "58-packed", "66-python-batch",
-    "67-submits",
+    "67-submits", "72-submits-here-documents", "73-server-and-trainer",
 }  # fmt: skip
 
 
