@@ -114,7 +114,7 @@ def report_setup(commands: Iterable[tuple[Sequence[str], tuple[int, int]]], find
         if words[0] == "srun" or kind == "silent":
             kind = _kind_of_other(words)
         by_kind.setdefault(kind, []).append((words, place))
-    for kind in _REASONS.keys() & by_kind.keys():
+    for kind in [kind for kind in _REASONS if kind in by_kind]:
         (_, place), *_others = by_kind[kind]
         limit = 1 if kind == "login" else 12 if kind in ("files", "step") else 4
         written = dict.fromkeys(shortened(words[:limit]) for words, _ in by_kind[kind])
