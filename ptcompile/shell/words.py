@@ -45,7 +45,7 @@ _MAX_ALTERNATIVES = 64
 """Maximum number of words that braces make of one."""
 _MOST_ALTERNATIVES = 1024
 """Maximum number of words that braces make in a script."""
-_COMMAND = re.compile(r"\$\((?!\()|`|\$\{\w*\W")
+_COMMAND = re.compile(r"\$\((?!\()|`|\$\{\w*[^\w}]")
 """A part of a subscript that is more than a name or arithmetic."""
 _DOLLAR = re.compile(r"\$(?:\{(\w+)\}|(?=[\w(]))")
 _DEFAULTS = frozenset({":-", "-", ":=", "="})
