@@ -3,7 +3,8 @@
 A file of entries is JSON after its own digest, readable only by its owner. Corrupt, partial and outdated files and
 those of another user are ignored. The cache is optional: read and write errors are ignored too.
 
-The key of a file covers its content and name, the related objects in other files and the rules ignored in it. The key
+The key of a file covers its content and place, the related objects in other files, of which context files are some, and
+the rules ignored in it. A run over a few files of a folder shares the results of a run over the folder. The key
 of the settings covers everything that a run has in common: options, configuration, profile, schemas, Python, the
 libraries and ptcompile itself. The version alone would not distinguish two commits installed from git or as editable,
 so the key includes sizes and times of ptcompile's files, which takes about five milliseconds.
@@ -148,7 +149,7 @@ class ResultCache:
         folder = os.path.dirname(file.name)
         if folder not in self._entries:
             self._entries[folder] = _read_entries(self._path(folder))
-        entry = self._entries[folder].get(file.name)
+        entry = self._entries[folder].get(os.path.basename(file.name))
         with suppress(ValueError, TypeError, IndexError, KeyError, AttributeError):
             if entry is not None and entry[0] == self._key(file):
                 return decode(entry[1], file.name)
@@ -159,7 +160,7 @@ class ResultCache:
         data = encode(result, file.name)
         if data is not None and file.name != "<stdin>":
             folder = os.path.dirname(file.name)
-            self._entries[folder][file.name] = self._key(file), data
+            self._entries[folder][os.path.basename(file.name)] = self._key(file), data
             self._changed.add(folder)
 
     def save(self) -> None:
@@ -168,7 +169,7 @@ class ResultCache:
             for folder in self._changed:
                 existing = set(os.listdir(folder or "."))
                 entries = self._entries[folder].items()
-                kept = {name: entry for name, entry in entries if os.path.basename(name) in existing}
+                kept = {name: entry for name, entry in entries if name in existing}
                 _write_entries(self._path(folder), kept)
             if self._changed:
                 _limit_size(self._folder)
@@ -239,7 +240,7 @@ def _cache_files(folder: str) -> Iterator[tuple[float, int, str]]:
                     yield status.st_mtime, status.st_size, entry.path
 
 
-FORMAT = 2
+FORMAT = 3
 """Version of the entry format; entries of other versions are ignored."""
 _PACKAGE = os.path.dirname(os.path.abspath(ptcompile.__file__))
 _LIBRARIES = ("google_re2", "jsonschema", "pydantic", "pyyaml", "ryaml")
@@ -278,7 +279,7 @@ def file_key(config: Config, related: RelatedObjects) -> Callable[[InputFile], s
 
     def key(file: InputFile) -> str:
         decisive = [
-            file.name,
+            os.path.abspath(file.name),  # a run over the folder and one over the file share the result
             chart_role(file.name),
             config.ignored_in(file.name),
             config.severities(file.name),

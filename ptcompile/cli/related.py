@@ -44,6 +44,7 @@ class RelatedObjects:
 
     def __init__(self, inputs: Sequence[InputFile], *, is_complete: bool) -> None:
         self.is_complete = is_complete
+        self.read_count = len(inputs)
         some = len(inputs) > 1
         with_params = any(_PARAM_KIND in file.content for file in inputs)  # any kind may be a parameter
         self.files = {
@@ -158,10 +159,30 @@ def repeated_objects(files: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObje
     first: dict[tuple[str, ObjectIdentity], tuple[str, str]] = {}
     repeated: RepeatedObjects = {}
     for path, objects in files:
-        folder, name = os.path.split(path)
+        folder = folder_of(path)
+        name = os.path.basename(path)
         for key, digest in objects if path != "<stdin>" else ():
             earlier, content = first.setdefault((folder, key), (name, digest))
             same = digest != "" and digest == content
             if earlier != name and not same and not kustomized(folder):
                 repeated.setdefault(path, {})[key] = earlier
     return repeated
+
+
+@cache
+def _absolute(folder: str) -> str:
+    return os.path.abspath(folder)
+
+
+def folder_of(path: str) -> str:
+    """Return the folder of a file, the same for every way to write it."""
+    return _absolute(os.path.dirname(path))
+
+
+def folder_words(objects: Mapping[str, ObjectDigests]) -> dict[str, set[bytes]]:
+    """Return the names of the objects of files, by folder: a file without them repeats none."""
+    words: dict[str, set[bytes]] = {}
+    for path, digests in objects.items():
+        names = {key[-1].encode() for key, _ in digests}
+        words.setdefault(folder_of(path), set()).update(names)
+    return words

@@ -108,7 +108,10 @@ class Reporter:
         active_codes: Collection[str] = (),
         extensions: Extensions | None = None,
         may_be_empty: bool = True,
+        has_context: bool = True,
     ) -> None:
+        self._has_context = has_context
+        """Whether the files beside those of the run were read: only then is a baseline's entry known to be stale."""
         self._may_be_empty = may_be_empty
         """Whether a run may have no document at all; verbs whose function says so itself need not ask."""
         self._format = printed_format(formats)
@@ -293,15 +296,19 @@ class Reporter:
             return self.finish(always=True)
         from ptcompile.cli import baseline
 
-        summary = baseline.write(filename, self._diagnostics, self._names, codes)
+        summary = baseline.write(filename, self._diagnostics, self._whole_names(), codes)
         files.print_error(f"ptcompile: {summary}")
         return self.unreadable_status()
+
+    def _whole_names(self) -> list[str]:
+        """Return the files whose findings are all known, as those of a stream are."""
+        return [name for name in self._names if self._has_context or name == "<stdin>"]
 
     def _apply_baseline(self) -> None:
         """Remove the findings that the baseline covers, and add those in the baseline itself."""
         if self._baseline is None:
             return
-        new, self._known, problems = self._baseline.apply(self._diagnostics, self._names, self._active_codes)
+        new, self._known, problems = self._baseline.apply(self._diagnostics, self._whole_names(), self._active_codes)
         self._diagnostics = [*new, *problems]
         if problems:
             self.add_text(self._baseline.filename, self._baseline.text)

@@ -12,7 +12,7 @@ from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.options import Parser, add_cluster, add_jobs, add_output_format
-from ptcompile.cli.related import RelatedObjects, repeated_objects
+from ptcompile.cli.related import RelatedObjects, folder_of, folder_words, repeated_objects
 from ptcompile.cli.reporter import LintedFile, Reporter, map_files, printed_format, quoted_lines, shows_lines
 from ptcompile.diagnostics.selection import selection
 from ptcompile.kubernetes.index import Objects
@@ -40,12 +40,16 @@ _EPILOG = """\
   helm template . | ptcompile lint -         check rendered templates
   ptcompile lint job.yaml --diff             print the safe fixes as a patch; --fix applies them
   ptcompile lint . --select PTC3 --ignore missing-shm
+  ptcompile lint job.yaml --context .        judge a file beside all others, and report it alone
+  ptcompile lint . --since origin/main       report only what a branch changes
 """
 
 
 def add(parser: Parser) -> None:
     """Add the command's options."""
     parser.add_value("paths", "FILE", "files, directories, globs, or - for standard input", nargs="*")
+    parser.add_repeatable("--context", "PATH", "files and folders that are read and not reported (repeatable)")
+    parser.add_value("--since", "REV", "report only the files that changed since this commit of git")
     parser.add_value("--kubernetes-version", "V", "server version, such as 1.34 (default: newest)")
     parser.add_flag("--no-webhooks", "check only what the API server and the CRDs check")
     parser.add_repeatable("--schemas", "PATH", "CRDs or JSON Schemas (repeatable)")
@@ -171,12 +175,24 @@ class FileLinter:
             file.content, lambda text: report(file._replace(content=text)), unsafe=self.options.unsafe_fixes
         )
 
+    def digests(self, file: InputFile) -> ObjectDigests:
+        """Return the objects of a file that is only read, as its report would."""
+        from ptcompile.api.inputs import File
+        from ptcompile.linter.repeated import object_digests
+        from ptcompile.source import documents as source
+
+        options = self._options_of(file)
+        parsed = source.read(file.content, file.name, options.versions.kubernetes)
+        digests = object_digests(parsed, options.inputs(File(parsed, file.name)).definitions)
+        parsed.documents = ()
+        return tuple(digests.items())
+
 
 def lint_files(
     inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects
 ) -> Iterator[tuple[InputFile, LintedFile]]:
     """Yield each file with its findings. `related` provides the related objects to `linter`."""
-    cache = _open_cache(inputs, linter, related)
+    cache = _open_cache(linter, related)
     cached = [cache.get(file) if cache is not None else None for file in inputs]
     uncached = [file for file, cached_result in zip(inputs, cached, strict=True) if cached_result is None]
     if uncached:
@@ -194,11 +210,11 @@ def lint_files(
         cache.save()
 
 
-def _open_cache(inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects) -> ResultCache | None:
+def _open_cache(linter: FileLinter, related: RelatedObjects) -> ResultCache | None:
     """Return the cache, or None if it is disabled, not worthwhile or not available."""
     options = linter.options
     config = linter.config
-    if options.no_cache or options.untrusted or config.plugins or len(inputs) < MIN_FILES_TO_CACHE:
+    if options.no_cache or options.untrusted or config.plugins or related.read_count < MIN_FILES_TO_CACHE:
         return None
     from ptcompile.cli import cache
 
@@ -232,18 +248,26 @@ def with_repeated(
     linter: FileLinter,
     work: Callable[[InputFile], R],
     objects: Callable[[R], ObjectDigests],
+    everything: Sequence[InputFile] = (),
 ) -> list[R]:
     """Return the results, after linting again the files that repeat an object of an earlier file of their folder.
 
     `work` checks a file with `linter`, and `objects` returns the objects of a result. This takes a second
-    pass, because the files that define an object are known only after all of them are read.
+    pass, because the files that define an object are known only after all of them are read. `everything` has the
+    files in order with those that are only read, of which few share a folder and a name with a file of `inputs`.
     """
     if linter.earlier is None:
         return [*results]
     from contextlib import closing
 
     pairs = [*zip(inputs, results, strict=True)]
-    linter.earlier = repeated_objects((file.name, objects(result)) for file, result in pairs)
+    digests = {file.name: objects(result) for file, result in pairs}
+    words = folder_words(digests)
+    for file in everything:
+        if file.name not in digests and any(word in file.content for word in words.get(folder_of(file.name), ())):
+            digests[file.name] = linter.digests(file)
+    ordered = [file for file in everything or inputs if file.name in digests]
+    linter.earlier = repeated_objects((file.name, digests[file.name]) for file in ordered)
     again = [file for file in inputs if file.name in linter.earlier]
     with closing(map_files(work, again, linter.options.jobs)) as fresh:
         return [next(fresh) if file.name in linter.earlier else result for file, result in pairs]
@@ -272,13 +296,17 @@ def wants_fixes(options: argparse.Namespace) -> bool:
     return bool(options.fix or options.diff)
 
 
-def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporter) -> int:
+def run_fixes(
+    inputs: Sequence[InputFile], linter: FileLinter, findings: Reporter, everything: Sequence[InputFile]
+) -> int:
     """Fix all files and report the remaining findings; with --diff, print a patch and write nothing."""
     from contextlib import closing
 
     options = linter.options
     with closing(map_files(linter.fixed, inputs, options.jobs)) as results:
-        fixed = with_repeated(inputs, [*results], linter, linter.fixed, lambda result: result.report.objects)
+        fixed = with_repeated(
+            inputs, [*results], linter, linter.fixed, lambda result: result.report.objects, everything
+        )
     fixed_files = [_FixedFile(*pair) for pair in zip(inputs, fixed, strict=True)]
     for fixed_file in fixed_files:
         _report_skipped(fixed_file)
@@ -349,26 +377,32 @@ def _diff_lines(fixed: _FixedFile) -> Iterator[str]:
 
 def run(options: argparse.Namespace) -> int:
     """Lint all documents of all files; return 1 if a finding fails the run."""
-    if not options.paths:
+    if not options.paths and options.since is None:
         raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
+    options.paths = options.paths or [os.curdir]
     fixing = wants_fixes(options)
     config = load_with_options(options)
     known = _baseline(options, config)
     findings = _findings(options, config, known)
     inputs, unreadable = _read_inputs(options, config)
-    findings.report_unreadable(unreadable)
+    everything, missing = _with_context(inputs, options.context, config)
+    findings.report_unreadable([*unreadable, *missing])
+    if options.since is not None:
+        from ptcompile.cli.git import changed_since
+
+        inputs = changed_since(options.since, inputs)
     profile = findings.read_profile(config.cluster) if config.cluster else None
-    related = RelatedObjects(inputs, is_complete=len(inputs) > 1 or "-" in options.paths or _has_folders(options.paths))
-    linter = FileLinter(options, config, profile, related.objects_for, {} if len(inputs) > 1 else None)
+    several = len(everything) > 1
+    related = RelatedObjects(everything, is_complete=several or "-" in options.paths or _searches(options))
+    linter = FileLinter(options, config, profile, related.objects_for, {} if several else None)
     if options.add_ignore:
-        return _add_ignores(inputs, linter, known, findings)
+        return _add_ignores(inputs, linter, known, findings, everything)
     if fixing:
         related.load()  # once, not in each process
-        return run_fixes(inputs, linter, findings)
+        return run_fixes(inputs, linter, findings, everything)
     linted_files = [linted for _, linted in lint_files(inputs, linter, related)]
-    for file, linted in zip(
-        inputs, with_repeated(inputs, linted_files, linter, linter, lambda result: result.objects), strict=True
-    ):
+    linted_files = with_repeated(inputs, linted_files, linter, linter, lambda result: result.objects, everything)
+    for file, linted in zip(inputs, linted_files, strict=True):
         findings.add(
             file, linted.diagnostics, documents=linted.documents, unchecked=linted.unchecked, lines=linted.lines
         )
@@ -390,6 +424,7 @@ def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | 
         active_codes=() if baseline is None else _active_codes(config),
         extensions=config.extensions,
         may_be_empty=options.allow_empty,
+        has_context=_searches(options),
     )
 
 
@@ -448,19 +483,46 @@ def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[Inpu
     return inputs, unreadable
 
 
+def _with_context(
+    inputs: Sequence[InputFile], context: Sequence[str], config: Config
+) -> tuple[Sequence[InputFile], list[str]]:
+    """Return the files with those that are only read, in the order of a run over all of them, and the reasons for
+    unreadable ones.
+    """
+    if not context:
+        return inputs, []
+    from ptcompile.cli.exclude import exclusions
+
+    surroundings, unreadable = files.read_all(context, exclusions(config, context))
+    named = {os.path.realpath(file.name): file for file in inputs}
+    everything = [named.pop(os.path.realpath(file.name), file) for file in surroundings]
+    return [*named.values(), *everything], unreadable
+
+
+def _searches(options: argparse.Namespace) -> bool:
+    """Return whether the files around those that are reported are known."""
+    return bool(options.context) or _has_folders(options.paths)
+
+
 def _has_folders(paths: Sequence[str]) -> bool:
     """Return whether files are searched for, and not all named."""
     return any("*" in path or os.path.isdir(path) for path in paths)
 
 
-def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, findings: Reporter) -> int:
+def _add_ignores(
+    inputs: Sequence[InputFile],
+    linter: FileLinter,
+    baseline: Baseline | None,
+    findings: Reporter,
+    everything: Sequence[InputFile],
+) -> int:
     """Add a comment for every finding that is not in the baseline, and report how many cannot be ignored by one."""
     from ptcompile.source.suppression import add_ignores
 
     changed: dict[str, str] = {}
     added = not_ignorable = 0
     reports = [linter.report(file) for file in inputs]
-    reports = with_repeated(inputs, reports, linter, linter.report, lambda result: result.objects)
+    reports = with_repeated(inputs, reports, linter, linter.report, lambda result: result.objects, everything)
     if not any(report.documents or report.diagnostics for report in reports):
         for file in inputs:
             findings.add(file, (), documents=0)
