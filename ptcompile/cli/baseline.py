@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.dates import is_date, today
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile._internal.spelling import closest_match
 from ptcompile.cli import files
-from ptcompile.cli.config import parse_toml
+from ptcompile.cli.config import Config, parse_toml
 from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics import Diagnostic, Problem, Span
 from ptcompile.report.layout import sort_by_location
@@ -174,6 +174,16 @@ def read(filename: str, codes: Mapping[str, str]) -> Baseline:
     if mistakes:
         raise UsageError(f"{filename}: invalid baseline", *(f"  {mistake}" for mistake in mistakes))
     return Baseline(filename, text, tuple(entries))
+
+
+def without_known(config: Config) -> Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]]:
+    """Return a function that drops the findings that the configured baseline covers, for doors without a report of
+    the baseline itself. Raises `UsageError`, as `read` does.
+    """
+    if config.baseline is None:
+        return lambda diagnostics: diagnostics
+    known = read(config.baseline, config.all_codes)
+    return lambda diagnostics: known.apply(diagnostics, (), ()).new
 
 
 _is_header = re.compile(r"[ \t]*\[\[[ \t]*finding[ \t]*\]\]").match

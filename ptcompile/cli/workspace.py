@@ -12,6 +12,7 @@ from ptcompile._internal import files as disk
 from ptcompile._internal.files import SUFFIXES
 from ptcompile.api.options import LintOptions
 from ptcompile.cli import config as configuration, files
+from ptcompile.cli.baseline import without_known
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import UsageError
@@ -54,14 +55,15 @@ class Workspace:
         """Return the settings for a file, from the configuration that `ptcompile lint` would use in the workspace's
         folder.
         """
-        start = next((folder for folder in self._folders if _is_within(path, folder)), os.path.dirname(path) or ".")
+        inside = next((folder for folder in self._folders if _is_within(path, folder)), None)
+        start = inside or os.path.dirname(path) or "."
         if start not in self._settings:
             config, settings = self._load_settings(start)
             self._settings[start] = config, settings, exclusions(config, [start])
         config, settings, excluded = self._settings[start]
         is_excluded = bool(config.exclude or config.extend_exclude) and excluded(path)
         options = config.lint_options(path, settings.options.profile)
-        return settings._replace(options=options, excluded=is_excluded)
+        return settings._replace(options=options, excluded=is_excluded, in_folder=inside is not None)
 
     def _load_settings(self, start: str) -> tuple[Config, FileSettings]:
         """Return the settings of a folder; if its configuration or profile cannot be used, they contain the error and
@@ -83,7 +85,10 @@ class Workspace:
             settings = _profile_settings(config)
         except UsageError as error:
             settings = FileSettings(error=f"ptcompile uses its default profile: {error}")
-        return config, settings
+        try:
+            return config, settings._replace(without_known=without_known(config))
+        except UsageError as error:
+            return config, settings._replace(error=f"ptcompile ignores the baseline: {error}")
 
     def _with_client_options(self, config: Config, start: str) -> Config:
         """Return the configuration with the editor's settings applied, as the command line's options would be."""

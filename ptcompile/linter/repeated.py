@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterable
+
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
 from ptcompile.operators.table import BY_TARGET
+from ptcompile.source import documents as source
 from ptcompile.source.documents import Source
 from ptcompile.source.streams import is_ours, objects_in, resource_name
 from ptcompile.source.templates import find_placeholder, mark_within
@@ -51,6 +55,31 @@ def object_key(manifest: Json, definitions: Definitions | None) -> ObjectIdentit
         return None
     is_known = kind == "TrainingJob" if is_ours(manifest) else is_supported(manifest, definitions)
     return (group, kind, namespace, name) if is_known else None
+
+
+def defined_earlier(
+    read: Source,
+    definitions: Definitions | None,
+    files: Iterable[tuple[str, bytes]],
+    pause: Callable[[], None] = lambda: None,
+) -> dict[ObjectIdentity, str]:
+    """Return the objects of a stream that an earlier file of its folder defines too, each with the file's name.
+
+    `files` are these files. Copies with the same content are left out, except jobs. `pause` is called before one is
+    read.
+    """
+    own = object_digests(read, definitions)
+    names = {key[-1].encode() for key in own}
+    repeated: dict[ObjectIdentity, str] = {}
+    for path, content in files:
+        if not any(name in content for name in names):
+            continue
+        pause()
+        digests = object_digests(source.read(content, path), definitions)
+        for key in digests.keys() & own.keys():
+            if not digests[key] or digests[key] != own[key]:
+                repeated.setdefault(key, os.path.basename(path))
+    return repeated
 
 
 def repeated_in_folder(manifest: Json, filename: str) -> Problem:

@@ -10,6 +10,8 @@ from ptcompile._internal.files import SUFFIXES, is_inside
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api.inputs import File, Inputs, ProfileRead
 from ptcompile.api.options import LintOptions
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.kubernetes.index import ObjectIdentity, Objects
 from ptcompile.report.layout import safe_text, shorten
 from ptcompile.source import streams
 
@@ -36,6 +38,26 @@ class CallSettings(NamedTuple):
     """The profile of the options, as it was read."""
 
 
+class NamedText(NamedTuple):
+    """A text, and the name of its file."""
+
+    content: bytes
+    filename: str | None = None
+
+
+class Around(NamedTuple):
+    """What the other files of the repository mean for a file."""
+
+    beside: Objects | None = None
+    """Their objects that affect it; None if they are not known, as for a text."""
+    earlier: Mapping[ObjectIdentity, str] | None = None
+    """Its objects that an earlier file of the folder defines too."""
+    is_excluded: bool = False
+    """Whether a run over the repository leaves the file out."""
+    without_known: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = lambda diagnostics: diagnostics
+    """Return the findings that the configured baseline does not cover."""
+
+
 class Call(NamedTuple):
     """A call of a tool: its arguments, which have the declared types, and what the server was started with."""
 
@@ -44,13 +66,8 @@ class Call(NamedTuple):
     """Folders whose files may be read."""
     settings: Callable[[str, bytes | None], CallSettings]
     """What judges a file, by its name, for the profile with this text or for the configured one. Raises `CallError`."""
-
-
-class NamedText(NamedTuple):
-    """A text, and the name of its file."""
-
-    content: bytes
-    filename: str | None = None
+    around: Callable[[NamedText], Around] = lambda _: Around()
+    """What the repository means for a file. Raises `CallError`."""
 
 
 def document(call: Call, prefix: str = "") -> NamedText:

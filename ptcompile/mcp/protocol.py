@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from ptcompile._internal.about import SITE, __version__
 from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import UNTRUSTED_SECONDS, NotFinishedError
-from ptcompile.mcp.inputs import Call, CallError, CallSettings
+from ptcompile.mcp.inputs import Around, Call, CallError, CallSettings, NamedText
 from ptcompile.mcp.resources import FAMILIES, PAGES, read_page
 from ptcompile.mcp.tools import TOOLS, Tool, check_arguments, shortened
 
@@ -57,15 +57,21 @@ class _Lines:
         return _escape.sub(lambda escape: escape[1] or escape[2] or r"\ufffd", line)
 
 
-def make_server(roots: Sequence[str], settings: Callable[[str, bytes | None], CallSettings]) -> Server[Any]:
-    """Return a server that reads files below `roots`; `settings` returns what judges a file."""
+def make_server(
+    roots: Sequence[str],
+    settings: Callable[[str, bytes | None], CallSettings],
+    around: Callable[[NamedText], Around] = lambda _: Around(),
+) -> Server[Any]:
+    """Return a server that reads files below `roots`; `settings` returns what judges a file, and `around` what the
+    files beside it mean for it.
+    """
     one_at_a_time = anyio.CapacityLimiter(1)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_describe(name, tool) for name, tool in TOOLS.items()])
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        call = Call(params.arguments or {}, roots, settings)
+        call = Call(params.arguments or {}, roots, settings, around)
         return await anyio.to_thread.run_sync(partial(answer, params.name, call), limiter=one_at_a_time)
 
     async def read_resource(_context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:

@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
 from ptcompile.api.reference import SCHEMAS, schema
-from ptcompile.mcp.inputs import Call, CallError, document, inputs, judged_inputs, settings
+from ptcompile.mcp.inputs import Call, CallError, NamedText, document, inputs, judged_inputs, settings
 from ptcompile.operators.targets import TARGETS
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.api.lint import Report
     from ptcompile.diagnostics import Diagnostic
 
     Schema = dict[str, Any]
@@ -130,25 +131,39 @@ def _masked(data: object) -> dict[str, Any]:
 
 
 def _lint(call: Call) -> dict[str, Any]:
-    from ptcompile.api.lint import lint_source
-
     item = document(call)
+    return _to_report(_linter(call, item)(item.content).diagnostics)
+
+
+def _linter(call: Call, item: NamedText) -> Callable[[bytes], Report]:
+    """Return a function from a version of a file to its report, as `ptcompile lint FILE --context ROOT` has it."""
+    from ptcompile.api.lint import Report, lint_source
+
     options, profile = settings(call, item)
-    return _to_report(lint_source(item.content, item.filename, options, profile=profile).diagnostics)
+    around = call.around(item)
+
+    def lint(content: bytes) -> Report:
+        if around.is_excluded:
+            return Report((), 0, ("a file that the configuration excludes",))
+        report = lint_source(
+            content,
+            item.filename,
+            options,
+            beside=around.beside,
+            profile=profile,
+            earlier=around.earlier,
+        )
+        return report._replace(diagnostics=tuple(around.without_known(report.diagnostics)))
+
+    return lint
 
 
 def _fix(call: Call) -> dict[str, Any]:
     from ptcompile.api.fix import fix_findings_of
-    from ptcompile.api.lint import lint_source
 
     item = document(call)
-    options, profile = settings(call, item)
     unsafe = call.arguments.get("unsafe", False)
-    fixed = fix_findings_of(
-        item.content,
-        lambda content: lint_source(content, item.filename, options, profile=profile),
-        unsafe=unsafe,
-    )
+    fixed = fix_findings_of(item.content, _linter(call, item), unsafe=unsafe)
     return {
         "text": fixed.text,
         "applied": _to_report(fixed.applied),

@@ -5,7 +5,6 @@ A line ends as the protocol says (LSP 3.17, Text Documents): after `\n`, `\r\n` 
 
 from __future__ import annotations
 
-import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -162,7 +161,7 @@ class OpenDocument:
     def inputs(self) -> Inputs:
         """The text with what decides about its objects; without objects of other files, there may be some."""
         deciding = [related.data for related in self.elsewhere if related.kind in DECIDING]
-        beside = Objects(deciding) if deciding else None
+        beside = Objects(deciding) if deciding or self.settings.in_folder else None
         return self.settings.options.inputs(File(self.source, self.path), beside)
 
     @property
@@ -187,28 +186,22 @@ class OpenDocument:
         """The report of `lint` for the text."""
         if self.settings.excluded:
             return Report((), 0, ())
-        earlier = self._defined_earlier() or None
-        return lint_inputs(self.inputs, self.settings.options, may_be_empty=True, pause=self.pause, earlier=earlier)
+        report = lint_inputs(
+            self.inputs,
+            self.settings.options,
+            may_be_empty=True,
+            pause=self.pause,
+            earlier=self._defined_earlier(),
+        )
+        return report._replace(diagnostics=tuple(self.settings.without_known(report.diagnostics)))
 
-    def _defined_earlier(self) -> dict[ObjectIdentity, str]:
-        """Return the objects of this text that an earlier file of the folder defines too, each with the file's name.
+    def _defined_earlier(self) -> dict[ObjectIdentity, str] | None:
+        if not self.earlier:
+            return None
+        from ptcompile.linter.repeated import defined_earlier
 
-        As in `lint`, only copies of jobs count if the content is the same.
-        """
-        from ptcompile.linter.repeated import object_digests
-
-        own = object_digests(self.source, self.definitions) if self.earlier else {}
-        names = {key[-1].encode() for key in own}
-        repeated: dict[ObjectIdentity, str] = {}
-        for file in self.earlier:
-            content = file.content if isinstance(file.content, bytes) else file.content.encode("utf-8", "surrogatepass")
-            if any(name in content for name in names):
-                self.pause()
-                digests = object_digests(source.read(file.content, file.path), self.definitions)
-                for key in digests.keys() & own.keys():
-                    if not digests[key] or digests[key] != own[key]:
-                        repeated.setdefault(key, os.path.basename(file.path))
-        return repeated
+        files = ((file.path, _to_bytes(file.content)) for file in self.earlier)
+        return defined_earlier(self.source, self.definitions, files, self.pause)
 
     @property
     def profile(self) -> ClusterProfile:
@@ -277,6 +270,10 @@ class OpenDocument:
     def named_objects(self) -> Sequence[NamedObject]:
         """The objects of this text that others may refer to by name."""
         return named_objects(self.source, self.path)
+
+
+def _to_bytes(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
 
 
 _MAX_ANALYSES = 64

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ptcompile.api.options import LintOptions
-from ptcompile.diagnostics import Path, Span
+from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.kubernetes.index import DECIDING
 from ptcompile.source.streams import objects_in
 
@@ -34,6 +34,10 @@ class FileSettings(NamedTuple):
     profile_text: bytes = b""
     excluded: bool = False
     """Whether the configuration excludes the file."""
+    in_folder: bool = False
+    """Whether the file is in a folder of the workspace, so that the objects of other files are known."""
+    without_known: Callable[[Sequence[Diagnostic]], Sequence[Diagnostic]] = lambda diagnostics: diagnostics
+    """Return the findings that the configured baseline does not cover."""
     error: str = ""
     """Why the configuration or its profile is unusable and the defaults apply instead, or ""."""
 

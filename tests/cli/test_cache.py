@@ -93,7 +93,7 @@ def test_a_broken_entry_is_ignored(many: Path, asked: Counted, capsys: Capture) 
         asked.clear()
         entry.write_bytes(content)
         assert here(capsys, "lint", ".") == first, (number, content[:200])
-        assert name in asked, (number, content[:200])
+        assert f"./{name}" in asked, (number, content[:200])
         assert entry.read_bytes() == whole
 
 

@@ -46,8 +46,9 @@ def repository(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(folder: Path, hook: str) -> tuple[int, str]:
-    words = [sys.executable, "-m", "pre_commit", "run", hook, "--all-files", "--color", "never"]
+def run(folder: Path, hook: str, *, every_file: bool = True) -> tuple[int, str]:
+    which = ["--all-files"] if every_file else []
+    words = [sys.executable, "-m", "pre_commit", "run", hook, *which, "--color", "never"]
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PRE_COMMIT_HOME": str(folder / ".cache")}
     done = subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, done.stdout + done.stderr

@@ -11,21 +11,26 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 
 import ptcompile
 from ptcompile import cli
 from ptcompile.api.explain import explain_page
 from ptcompile.cli import config
-from ptcompile.cli.commands.mcp import _settings
+from ptcompile.cli.baseline import without_known
+from ptcompile.cli.commands.mcp import _around, _settings
+from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.workspace import Workspace
 from ptcompile.diagnostics import field_path
 from ptcompile.mcp.inputs import Call
 from ptcompile.mcp.tools import TOOLS
 from ptcompile.server.document import Texts
+from tests.conftest import ROOT
 
 FILENAME = "text.yaml"
 """The file that every door looks at, in the current folder."""
 _REPORT = "report.json"
+HOOKS = ROOT / ".pre-commit-hooks.yaml"
 
 
 class Seen(NamedTuple):
@@ -62,13 +67,28 @@ def _seen_in_report(report: dict[str, Any], *, lines: bool = True) -> list[Seen]
 def python_lint() -> list[Seen]:
     """Return the findings of `ptcompile.lint` with the arguments that the configuration means."""
     settings = config.load(None)
-    report = ptcompile.lint(
+    return _seen(without_known(settings)(_python_report(settings).diagnostics))
+
+
+def python_lint_around() -> list[Seen]:
+    """Return the findings of `ptcompile.lint` with the objects of the other files of the folder, and nothing of a file
+    that the configuration excludes.
+    """
+    settings = config.load(None)
+    if exclusions(settings, ["."])(FILENAME):
+        return []
+    others = [path for path in sorted(Path().glob("*.yaml")) if path.name != FILENAME]
+    return _seen(without_known(settings)(_python_report(settings, beside=others).diagnostics))
+
+
+def _python_report(settings: config.Config, beside: list[Path] | None = None) -> ptcompile.Report:
+    return ptcompile.lint(
         Path(FILENAME),
         cluster=None if settings.cluster is None else Path(settings.cluster),
         schemas=settings.schemas,
+        beside=beside,
         **_judging(settings),
     )
-    return _seen(report.diagnostics)
 
 
 def python_compile() -> list[Seen]:
@@ -98,6 +118,12 @@ def _command(*words: str) -> dict[str, Any]:
 def command_lint() -> list[Seen]:
     """Return the findings of `ptcompile lint`."""
     return _seen_in_report(_command("lint", FILENAME))
+
+
+def hook() -> list[Seen]:
+    """Return the findings of the hook for pre-commit, which the action and the template of GitLab run too."""
+    (entry,) = (one["entry"] for one in yaml.safe_load(HOOKS.read_text()) if one["id"] == "ptcompile-lint")
+    return _seen_in_report(_command(*entry.split()[1:], FILENAME))
 
 
 def command_compile() -> list[Seen]:
@@ -134,7 +160,7 @@ def assistant_compile() -> list[Seen]:
 
 def _tool(name: str) -> dict[str, Any]:
     root = str(Path.cwd())
-    return TOOLS[name].run(Call({"path": FILENAME}, [root], partial(_settings, root)))
+    return TOOLS[name].run(Call({"path": FILENAME}, [root], partial(_settings, root), partial(_around, [root])))
 
 
 def page() -> list[Seen]:
@@ -154,11 +180,16 @@ def page() -> list[Seen]:
 DOORS: dict[str, Callable[[], list[Seen]]] = {
     "Python, lint": python_lint,
     "command lint": command_lint,
-    "language server": editor,
-    "MCP, lint": assistant_lint,
     "KRM function": krm,
 }
-"""Doors to the findings of any file."""
+"""Doors to the findings of any file, alone."""
+DOORS_OF_FOLDERS: dict[str, Callable[[], list[Seen]]] = {
+    "Python, lint with others": python_lint_around,
+    "hook": hook,
+    "language server": editor,
+    "MCP, lint": assistant_lint,
+}
+"""Doors to the findings of any file in its repository."""
 DOORS_OF_SPECS: dict[str, Callable[[], list[Seen]]] = {
     "Python, compile": python_compile,
     "command compile": command_compile,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
+from ptcompile.cli.context import with_context
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.options import Parser, add_cluster, add_jobs, add_output_format
 from ptcompile.cli.related import RelatedObjects, folder_of, folder_words, repeated_objects
@@ -385,8 +386,10 @@ def run(options: argparse.Namespace) -> int:
     known = _baseline(options, config)
     findings = _findings(options, config, known)
     inputs, unreadable = _read_inputs(options, config)
-    everything, missing = _with_context(inputs, options.context, config)
+    inputs, everything, excluded, missing = with_context(inputs, options.context, config)
     findings.report_unreadable([*unreadable, *missing])
+    for file in excluded:
+        files.print_error(f"ptcompile: {file.name}: left out, as in a run over the context")
     if options.since is not None:
         from ptcompile.cli.git import changed_since
 
@@ -481,22 +484,6 @@ def _read_inputs(options: argparse.Namespace, config: Config) -> tuple[list[Inpu
         for sentence in unmatched_patterns(config, [file.name for file in inputs], visited):
             files.print_error(f"ptcompile: {sentence}")
     return inputs, unreadable
-
-
-def _with_context(
-    inputs: Sequence[InputFile], context: Sequence[str], config: Config
-) -> tuple[Sequence[InputFile], list[str]]:
-    """Return the files with those that are only read, in the order of a run over all of them, and the reasons for
-    unreadable ones.
-    """
-    if not context:
-        return inputs, []
-    from ptcompile.cli.exclude import exclusions
-
-    surroundings, unreadable = files.read_all(context, exclusions(config, context))
-    named = {os.path.realpath(file.name): file for file in inputs}
-    everything = [named.pop(os.path.realpath(file.name), file) for file in surroundings]
-    return [*named.values(), *everything], unreadable
 
 
 def _searches(options: argparse.Namespace) -> bool:

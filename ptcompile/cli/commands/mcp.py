@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from functools import partial
 
 from ptcompile.cli import config, files
@@ -12,7 +13,7 @@ from ptcompile.cli.files import UsageError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.cli.options import Parser
-    from ptcompile.mcp.inputs import CallSettings
+    from ptcompile.mcp.inputs import Around, CallSettings, NamedText
 
 _EPILOG = """\
 Assistants start it and talk to it in the Model Context Protocol. docs/guide/assistants.md has the settings of several.
@@ -52,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     gc.enable()
     files.enter_untrusted_mode()
     stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8", errors="replace")
-    anyio.run(serve, make_server(roots, partial(_settings, roots[0])), stdin)
+    anyio.run(serve, make_server(roots, partial(_settings, roots[0]), partial(_around, roots)), stdin)
     return 0
 
 
@@ -73,6 +74,39 @@ def _settings(root: str, filename: str, cluster: bytes | None) -> CallSettings:
         return CallSettings(settings.lint_options(filename, profile.profile), profile)
     except (UsageError, ValueError) as error:
         raise CallError(f"the configuration has an error: {error}") from None
+
+
+def _around(roots: Sequence[str], item: NamedText) -> Around:
+    """Return what the other files below the roots mean for a file, as in `ptcompile lint FILE --context ROOT`."""
+    from ptcompile.cli.baseline import without_known
+    from ptcompile.cli.context import with_context
+    from ptcompile.cli.related import RelatedObjects, is_kustomized
+    from ptcompile.kubernetes.index import Objects
+    from ptcompile.linter.repeated import defined_earlier
+    from ptcompile.mcp.inputs import Around, CallError
+    from ptcompile.source import documents
+
+    try:
+        settings = config.load(None, start=roots[0])
+        of_baseline = without_known(settings)
+    except UsageError as error:
+        raise CallError(f"the configuration has an error: {error}") from None
+    if item.filename is None:
+        return Around(without_known=of_baseline)
+
+    places = (os.path.join(root, item.filename) for root in roots)
+    file = files.InputFile(next(filter(os.path.exists, places)), item.content, True)
+    _, everything, excluded, _ = with_context([file], roots, settings)
+    related = RelatedObjects(everything, is_complete=len(everything) > 1).objects_for(file)
+    folder = os.path.dirname(file.name)
+    earlier = [(each.name, each.content) for each in everything if os.path.dirname(each.name) == folder]
+    earlier = [(name, content) for name, content in earlier if name < file.name and not is_kustomized(folder)]
+    return Around(
+        beside=None if related is None else Objects(related),
+        earlier=defined_earlier(documents.read(item.content, file.name), None, earlier) if earlier else None,
+        is_excluded=bool(excluded),
+        without_known=of_baseline,
+    )
 
 
 PARSERS = {"mcp": (_EPILOG, add, run)}
