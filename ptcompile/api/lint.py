@@ -58,11 +58,13 @@ class Report(NamedTuple):
     documents: int
     """Number of documents."""
     unchecked: tuple[str, ...]
-    """The objects of unknown kinds, as `Kind/name`."""
+    """The objects that were not checked, such as those of unknown kinds, as `apiVersion Kind/name`."""
     meant: tuple[Diagnostic, ...] = ()
     """Findings suppressed by comments in the file or by `ignore`; `diagnostics` does not contain them."""
     objects: tuple[tuple[ObjectIdentity, str], ...] = ()
     """The objects that another file of the folder may also define, each with a digest; empty if `earlier` is None."""
+    checked: int = 0
+    """Number of objects that were checked."""
 
     @property
     def ok(self) -> bool:
@@ -173,12 +175,14 @@ def lint_inputs(
         return _template_report(file, *template_problem, options.selection)
 
     unchecked: list[str] = []
+    checked: list[Item] = []
     problems = [*_problems_of_text(file.source, unchecked)]
     if is_empty(file.source) and not may_be_empty:
         problems.append(streams.no_documents())
     of_text = [streams.to_diagnostic(problem, None, file.name) for problem in problems]
-    of_objects = _object_diagnostics(inputs, options, unchecked, pause, earlier or {})
-    everything = [*inputs.settings_diagnostics, *of_text, *inputs.variant_diagnostics, *of_objects]
+    of_objects = _object_diagnostics(inputs, options, unchecked, pause, earlier or {}, checked)
+    of_text += inputs.variant_diagnostics
+    everything = [*inputs.settings_diagnostics, *of_text, *of_objects, *_successors(file, options)]
     if any(diagnostic.name == "required-value" for diagnostic in everything):
         kustomized = kustomize_note(file.name)
         if kustomized is not None:
@@ -190,8 +194,22 @@ def lint_inputs(
     diagnostics, ignored = streams.select(everything, options.selection, file.name)
     reported, suppressed = _without_suppressed(file, diagnostics, options.selection)
     objects = () if earlier is None else _digests(inputs)
-    reported = tuple(inputs.once_each(reported))
-    return Report(reported, len(file.source.documents), tuple(unchecked), (*suppressed, *ignored), objects)
+    return Report(
+        tuple(inputs.once_each(reported)),
+        len(file.source.documents),
+        tuple(unchecked),
+        (*suppressed, *ignored),
+        objects,
+        len(checked),
+    )
+
+
+def _successors(file: File, options: LintOptions) -> Iterable[Diagnostic]:
+    if not options.names_successors:
+        return ()
+    from ptcompile.linter.successors import successor_notes
+
+    return successor_notes(file.source, file.name)
 
 
 def _with_namespace(diagnostics: list[Diagnostic], note: Diagnostic) -> list[Diagnostic]:
@@ -261,8 +279,11 @@ def _object_diagnostics(
     unchecked: list[str],
     pause: Callable[[], None] | None,
     earlier: Mapping[ObjectIdentity, str],
+    checked: list[Item],
 ) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of a file's objects; names of objects of unknown kinds are appended to `unchecked`."""
+    """Yield the diagnostics of a file's objects; names of objects of unknown kinds are appended to `unchecked`, the
+    other objects to `checked`.
+    """
     (file,) = inputs.files
     texts = {id(document.data): document.texts for document in file.source.documents}
     stream = _stream(inputs, inputs.created, texts)
@@ -287,10 +308,13 @@ def _object_diagnostics(
             *streams.repeated_spec(manifest, specs),
             *_defined_earlier(item, inputs, earlier, reported),
         ]
+        before = len(unchecked)
         is_template = item.document.index in templates
         problems = linter.problems(manifest, unchecked, is_template=is_template)
         if is_template and rendered is not None:
             problems = rendered.certain(item, problems)
+        if len(unchecked) == before or unchecked[before] != streams.unchecked_name(manifest):
+            checked.append(item)
         stamped = map(item.to_diagnostic, without_verdicts_on_marks([*repeated, *problems], manifest, marked))
         yield from _once_per_template(stamped)
     stream.release()

@@ -64,7 +64,7 @@ class ObjectLinter:
         if problems is not None and is_template:
             problems = [problem for problem in problems if is_about_written_text(problem, manifest)]
         if problems is None:
-            unchecked.append(streams.resource_name(manifest) or "a document without kind")
+            unchecked.append(streams.unchecked_name(manifest))
             problems = self._problems_of_unknown_kind(manifest)
 
         # compiling has run them for a spec

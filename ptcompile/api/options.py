@@ -46,6 +46,8 @@ class LintOptions(NamedTuple):
     """Files and folders of CRDs or JSON Schemas."""
     target: str | None = None
     """The target of specs that name none."""
+    names_successors: bool = False
+    """Whether a file's report names the successor of an operator: people read it, and programs choose a target."""
 
     def inputs(
         self,

@@ -51,6 +51,7 @@ def encode(result: LintedFile, filename: str) -> list[Any] | None:
         result.ignored,
         [*result.lines.items()],
         result.objects,
+        result.checked,
     ]
 
 
@@ -58,8 +59,8 @@ def decode(data: Any, filename: str) -> LintedFile:
     """Return the result that `encode` wrote. Raises ValueError, TypeError, IndexError or AttributeError for other
     data.
     """
-    items, documents, unchecked, ignored, lines, objects = data
-    if not isinstance(documents, int) or not isinstance(ignored, int):
+    items, documents, unchecked, ignored, lines, objects, checked = data
+    if not all(isinstance(count, int) for count in (documents, ignored, checked)):
         raise TypeError("counts must be numbers")
     diagnostics = tuple(_decode_diagnostic(item, filename) for item in items)
     return LintedFile(
@@ -69,6 +70,7 @@ def decode(data: Any, filename: str) -> LintedFile:
         ignored,
         {int(n): _check_string(line) for n, line in lines},
         tuple((_decode_identity(identity), _check_string(digest)) for identity, digest in objects),
+        checked,
     )
 
 

@@ -130,6 +130,7 @@ class Config(NamedTuple):
             extensions=self.extensions,
             schemas=self.schemas,
             target=self.target,
+            names_successors=True,
         )
 
     def _matching(self, table: Sequence[tuple[str, T]], path: str) -> Iterator[T]:
@@ -367,8 +368,8 @@ def _parse_patterns(value: object) -> tuple[str, ...]:
 
 
 def _parse_severity(value: object) -> str:
-    if value not in ("error", "warning"):
-        raise ValueError('must be "error" or "warning"')
+    if value not in ("error", "warning", "unchecked"):
+        raise ValueError('must be "error", "warning" or "unchecked"')
     return str(value)
 
 

@@ -10,7 +10,8 @@ from ptcompile._internal.about import SITE
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError, hides_lines
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.diagnostics import Diagnostic, Problem, Span, has_error
+from ptcompile.report import Unchecked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,13 +64,15 @@ class LintedFile(NamedTuple):
     """Their fixes have titles but no edits."""
     documents: int
     unchecked: tuple[str, ...]
-    """Documents of unknown kinds, as `Kind/name`."""
+    """The objects that were not checked, as `apiVersion Kind/name`."""
     ignored: int
     """Number of findings that comments in the file or `ignore` suppress."""
     lines: Mapping[int, str]
     """The lines of the file that a full report quotes, by number, with secrets masked; empty for other formats."""
     objects: tuple[tuple[ObjectIdentity, str], ...] = ()
     """The objects that another file of the folder may also define, each with a digest of its content."""
+    checked: int = 0
+    """Number of objects that were checked."""
 
 
 def map_files(
@@ -143,7 +146,10 @@ class Reporter:
         self._names: list[str] = []
         """Names of the files."""
         self._documents = 0
-        self._unchecked: list[str] = []
+        self._unchecked: list[Unchecked] = []
+        self._checked: int | None = None
+        """Number of objects that a lint checked; None for another verb."""
+        self._checked_nothing = False
         self._skipped: list[str] = []
         self._unreadable = False
         self._noted_kinds: set[str] = set()
@@ -175,6 +181,18 @@ class Reporter:
         """Store a text that is not a file, for findings in it."""
         self._texts[name] = text
 
+    def add_release(self, kubernetes: str) -> None:
+        """Store the warning about a version of the server that is not known."""
+        from ptcompile.compiler.reader import unmodeled_release
+        from ptcompile.kubernetes.versions import parse_version
+        from ptcompile.source import streams
+
+        option = "--kubernetes-version"
+        self.add_text(option, kubernetes)
+        span = Span(1, 1, 1, len(kubernetes) + 1)
+        problems = unmodeled_release("kubernetes", parse_version(kubernetes), ())
+        self._diagnostics += [streams.to_diagnostic(each._replace(span=span), None, option) for each in problems]
+
     def add_options(self, options: argparse.Namespace) -> None:
         """Store the texts of --set and --name, so that findings about them can quote them."""
         if not options.set and options.name is None:
@@ -191,12 +209,15 @@ class Reporter:
         *,
         documents: int = 1,
         unchecked: Sequence[str] = (),
+        checked: int | None = None,
         lines: Mapping[int, str] | None = None,
     ) -> None:
         """Count a file and store its findings, with its text or the `lines` of it that the report quotes."""
         self._names.append(file.name)
         self._documents += documents
-        self._unchecked += unchecked
+        self._unchecked += [Unchecked(file.name, each) for each in unchecked]
+        if checked is not None:
+            self._checked = (self._checked or 0) + checked
         self._diagnostics += [diagnostic for diagnostic in diagnostics if not self._is_repeated_note(diagnostic)]
         if lines is not None:
             self._lines.setdefault(file.name, {}).update(lines)
@@ -250,6 +271,7 @@ class Reporter:
         """
         self._apply_baseline()
         self._report_emptiness()
+        self._report_nothing_checked()
         if not always:
             self._diagnostics = [diagnostic._replace(fix=None) for diagnostic in self._diagnostics]
         self._write_reports()
@@ -258,7 +280,7 @@ class Reporter:
             status = self._print_findings(result=always and not self.stdout_is_taken)
         if always or self._diagnostics or self._skipped:
             files.print_error(self._summary(is_lint=always))
-        if self._diagnostics and self._format == "full" and not self._groupings:
+        if self._diagnostics and self._format == "full" and not (self._groupings or self._checked_nothing):
             files.print_error(self._code_help())
         if self._unreadable or status or any(d.name in _NOT_ABOUT_FINDINGS for d in self._diagnostics):
             return 2
@@ -278,12 +300,24 @@ class Reporter:
 
         self._diagnostics = [streams.to_diagnostic(streams.no_documents(), None, name) for name in self._names]
 
+    def _report_nothing_checked(self) -> None:
+        """Add a note if there were objects, and none that could be checked."""
+        self._checked_nothing = self._checked == 0 and bool(self._documents or self._unchecked)
+        if not self._checked_nothing or has_error(self._diagnostics):
+            return
+        from ptcompile.source import streams
+
+        place = next(iter(self._names), None)
+        self._diagnostics.append(streams.to_diagnostic(_nothing_checked(self._unchecked), None, place))
+
     def _is_failing(self, diagnostic: Diagnostic) -> bool:
         """Return whether a finding fails the run: an error, and with `--fail-on warning` a warning that is not about
         style, or is of a user's own rule.
         """
         if diagnostic.severity == "error":
             return True
+        if diagnostic.name == "nothing-checked":
+            return self._fail_on == "unchecked"
         is_style = diagnostic.stage == "style" and not diagnostic.owner
         return self._fail_on == "warning" and diagnostic.severity == "warning" and not is_style
 
@@ -347,7 +381,7 @@ class Reporter:
             from ptcompile.report.ci import sarif
 
             names = [diagnostic.name for diagnostic in self._diagnostics]
-            return sarif(self._diagnostics, self._texts, pages(names) | self._extension_pages(names))
+            return sarif(self._diagnostics, self._texts, self._unchecked, pages(names) | self._extension_pages(names))
         if output_format == "full":
             from ptcompile.report.text import lines_to_quote, with_frames
 
@@ -355,7 +389,7 @@ class Reporter:
             return with_frames(self._diagnostics, {**self._lines, **lines})
         from ptcompile.report import renderer
 
-        return renderer(output_format)(self._diagnostics, self._texts)
+        return renderer(output_format)(self._diagnostics, self._texts, self._unchecked)
 
     def _extension_pages(self, names: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Return the pages of rules that plugins and the configuration add."""
@@ -395,11 +429,21 @@ class Reporter:
             if templates:
                 parts.append(_with_noun(len(templates), "template"))
         if self._unchecked:
-            kinds = sorted({name.partition("/")[0] for name in self._unchecked})
+            kinds = sorted({each.kind for each in self._unchecked})
             parts.append(f"not checked: {len(self._unchecked)} ({', '.join(kinds)})")
         if self._skipped:
             parts.append(f"skipped, no TrainingJob in them: {len(self._skipped)} ({', '.join(self._skipped[:5])})")
-        return f"ptcompile: {', '.join(parts)}"
+        nothing = "nothing was checked: " if self._checked_nothing else ""
+        return f"ptcompile: {nothing}{', '.join(parts)}"
+
+
+def _nothing_checked(unchecked: Sequence[Unchecked]) -> Problem:
+    """Return the note on a run without an object that could be checked."""
+    kinds = sorted({each.kind for each in unchecked})
+    why = f"ptcompile has no rules for {', '.join(kinds)}" if kinds else "every document is a template"
+    help = "check what is rendered, or name the CRD with --schemas; --fail-on unchecked fails such a run"
+    span = Span(1, 1, 1, 1)
+    return Problem("nothing-checked", (), f"nothing was checked: {why}", help, "note", "style", "ptcompile", span=span)
 
 
 def _is_foreign_template(file: InputFile) -> bool:

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
+from ptcompile.apiserver.kinds import versions as kubernetes_versions
 from ptcompile.compiler.checks import check
 from ptcompile.compiler.checks.kubernetes_fields import profile_template_problems
 from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking, blocking_text, has_error, problem_at
-from ptcompile.kubernetes.versions import Version, first_stage, gates_of, is_group, stage_in
+from ptcompile.kubernetes.versions import Version, Versions, first_stage, gates_of, is_group, parse_version, stage_in
 from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
 
@@ -99,24 +100,39 @@ def _wrong_profile_kind(data: Any) -> Problem | None:
 
 
 def _unmodeled_releases(profile: ClusterProfile) -> Problems:
-    """Yield a note for each operator whose release is older than the oldest one with its own checks."""
+    """Yield a warning for each release in the profile that is older or newer than those that are known."""
     versions = profile.versions()
-    for operator in OPERATORS:
-        release, oldest = (
-            f"{major}.{minor}" for major, minor in (operator.release_in(versions), operator.modeled_since)
-        )
-        if operator.release_in(versions) < operator.modeled_since:
-            path = ("spec", "versions", operator.release)
-            message = f"{operator.title} {release} is checked by the rules of {oldest}"
-            yield problem_at(
-                "unmodeled-release",
-                path,
-                message,
-                "ask the cluster where they may differ, with kubectl apply --dry-run=server",
-                severity="note",
-                stage="style",
-                authority="ptcompile",
-            )
+    for software in sorted(versions.declared):
+        yield from unmodeled_release(software, getattr(versions, software), ("spec", "versions", software))
+
+
+def unmodeled_release(software: str, release: Version, path: Path) -> Problems:
+    """Yield a warning about a release of a field of `Versions` that is older or newer than those that are known."""
+    newest: Version = getattr(Versions(), software)
+    oldest = _oldest_known(software)
+    if oldest <= release <= newest:
+        return
+
+    title = {operator.release: operator.title for operator in OPERATORS if operator.title}.get(software, software)
+    help = "ask the cluster where they may differ, with kubectl apply --dry-run=server"
+    if software == "kubernetes" and f"{_dotted(release)}0" in kubernetes_versions():
+        help = f"did you mean {_dotted(release)}0?"
+    nearest = f"newer than {_dotted(newest)}, the newest known, whose rules apply"
+    if release < oldest:
+        nearest = f"older than {_dotted(oldest)}, whose rules apply; the newest known is {_dotted(newest)}"
+    message = f"{title} {_dotted(release)} is {nearest}"
+    yield problem_at("unmodeled-release", path, message, help, "warning", "style", "ptcompile")
+
+
+def _oldest_known(software: str) -> Version:
+    if software == "kubernetes":
+        return parse_version(kubernetes_versions()[0])
+    since = [operator.modeled_since for operator in OPERATORS if operator.release == software]
+    return max(since, default=(0, 0))
+
+
+def _dotted(release: Version) -> str:
+    return ".".join(map(str, release))
 
 
 def _gate_problems(profile: ClusterProfile) -> Problems:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ptcompile.diagnostics import Diagnostic, problem_at
 from ptcompile.operators.table import BY_TARGET, KINDS
 from ptcompile.source import streams
+from ptcompile.source.documents import Source
 
 SUCCESSOR = "operator-with-successor"
 _SUCCESSORS = {
@@ -15,14 +16,14 @@ _SUCCESSORS = {
     if operator.conversion.successor
 }
 """The operators whose jobs another target takes over, by kind."""
-_WORDS = tuple(name.encode() for _, name in _SUCCESSORS)
+_WORDS = tuple(name for _, name in _SUCCESSORS)
 
 
-def successor_notes(content: bytes, filename: str | None) -> Iterable[Diagnostic]:
+def successor_notes(source: Source, filename: str | None) -> Iterable[Diagnostic]:
     """Yield a note at the first object of a text whose operator has a successor."""
-    if not any(word in content for word in _WORDS):
+    if not any(word in source.text for word in _WORDS):
         return
-    for document in streams.read(content, filename).documents:
+    for document in source.documents:
         for path, manifest in streams.objects_in(document.data):
             key = str(manifest.get("apiVersion")), str(manifest.get("kind"))
             if key not in _SUCCESSORS:

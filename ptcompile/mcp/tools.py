@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.spelling import closest_match
@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.api.lint import Report
     from ptcompile.diagnostics import Diagnostic
+    from ptcompile.report import Unchecked
 
     Schema = dict[str, Any]
 
@@ -117,11 +118,17 @@ _LOSSY = {
 }
 
 
-def _to_report(diagnostics: tuple[Diagnostic, ...]) -> dict[str, Any]:
+def _to_report(diagnostics: tuple[Diagnostic, ...], unchecked: Sequence[Unchecked] = ()) -> dict[str, Any]:
     from ptcompile.report import json as json_report
 
-    report: dict[str, Any] = json.loads(json_report.json(diagnostics, {}))
+    report: dict[str, Any] = json.loads(json_report.json(diagnostics, {}, unchecked))
     return report
+
+
+def _to_whole_report(report: Report, filename: str | None) -> dict[str, Any]:
+    from ptcompile.report import Unchecked
+
+    return _to_report(report.diagnostics, [Unchecked(filename, each) for each in report.unchecked])
 
 
 def _masked(data: object) -> dict[str, Any]:
@@ -132,7 +139,7 @@ def _masked(data: object) -> dict[str, Any]:
 
 def _lint(call: Call) -> dict[str, Any]:
     item = document(call)
-    return _to_report(_linter(call, item)(item.content).diagnostics)
+    return _to_whole_report(_linter(call, item)(item.content), item.filename)
 
 
 def _linter(call: Call, item: NamedText) -> Callable[[bytes], Report]:
@@ -167,7 +174,7 @@ def _fix(call: Call) -> dict[str, Any]:
     return {
         "text": fixed.text,
         "applied": _to_report(fixed.applied),
-        "remaining": _to_report(fixed.report.diagnostics),
+        "remaining": _to_whole_report(fixed.report, item.filename),
     }
 
 

@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic
 
-Renderer = Callable[[Sequence[Diagnostic], Mapping[str | None, str]], str]
-"""Turns the diagnostics and the text of each file by name into the printed report."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+
+class Unchecked(NamedTuple):
+    """An object that was not checked, or another part of a file, such as the values of a chart."""
+
+    filename: str | None
+    object: str
+    """`apiVersion Kind/name`, or what it is in words."""
+
+    @property
+    def kind(self) -> str:
+        """The object without its name."""
+        version, space, resource = self.object.partition(" ")
+        return f"{version}{space}{resource.partition('/')[0]}"
+
+
+if TYPE_CHECKING:
+
+    class Renderer(Protocol):
+        """Turns the diagnostics, the text of each file by name, and what was not checked into the printed report."""
+
+        def __call__(
+            self,
+            diagnostics: Sequence[Diagnostic],
+            texts: Mapping[str | None, str],
+            unchecked: Sequence[Unchecked] = (),
+            /,
+        ) -> str:
+            """Return the report."""
 
 
 def _full() -> Renderer:

@@ -17,6 +17,7 @@ from ptcompile._internal.about import SITE, __version__
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.report import Unchecked
 from ptcompile.report.layout import (
     format_json,
     format_location,
@@ -33,7 +34,9 @@ _SAFE_CHARACTERS = frozenset(" ,-/=")
 _MAX_MESSAGE_LENGTH = 500
 
 
-def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
+def github(
+    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], _unchecked: Sequence[Unchecked] = ()
+) -> str:
     """Return one `::error file=...,line=...::message` (or warning, notice) per finding, escaped as in GitHub's
     toolkit.
     """
@@ -74,7 +77,9 @@ def _escape_property(text: str) -> str:
 _GITLAB_SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 
 
-def gitlab(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
+def gitlab(
+    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], _unchecked: Sequence[Unchecked] = ()
+) -> str:
     """Return a code quality report as GitLab reads it: a list of issues with unique fingerprints."""
     counts: Counter[str] = Counter()
     return format_json([_issue(diagnostic, counts) for diagnostic in sort_by_location(diagnostics)])
@@ -93,17 +98,31 @@ def _issue(diagnostic: Diagnostic, counts: Counter[str]) -> dict[str, Any]:
     }
 
 
-def junit(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
+def junit(
+    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], unchecked: Sequence[Unchecked] = ()
+) -> str:
     """Return one `<testsuites>`. Warnings and notes are test cases that pass with output, so they do not fail a
-    build.
+    build; what was not checked is a test case that was skipped.
     """
     ordered = sort_by_location(diagnostics)
     errors = sum(d.severity == "error" for d in ordered)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']
-    lines.append(f'<testsuites name="ptcompile" tests="{len(ordered)}" failures="{errors}">')
+    count = len(ordered) + len(unchecked)
+    lines.append(f'<testsuites name="ptcompile" tests="{count}" failures="{errors}">')
     for filename, group in groupby(ordered, key=lambda d: d.filename):
         lines += _test_suite(filename, list(group))
+    if unchecked:
+        lines += _skipped_tests(unchecked)
     return "\n".join([*lines, "</testsuites>", ""])
+
+
+def _skipped_tests(unchecked: Sequence[Unchecked]) -> Iterator[str]:
+    count = len(unchecked)
+    yield f'  <testsuite name="not checked" tests="{count}" failures="0" skipped="{count}">'
+    for each in unchecked:
+        names = f"classname={_quote_attribute(each.filename or '')} name={_quote_attribute(each.object)}"
+        yield f'    <testcase {names}><skipped message="not checked"/></testcase>'
+    yield "  </testsuite>"
 
 
 def _test_suite(filename: str | None, diagnostics: list[Diagnostic]) -> Iterator[str]:
@@ -139,6 +158,7 @@ _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 def sarif(
     diagnostics: Sequence[Diagnostic],
     _texts: Mapping[str | None, str],
+    unchecked: Sequence[Unchecked] = (),
     pages: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> str:
     """Return one run with its rules as ASCII JSON. `pages` maps rule names to title and text."""
@@ -157,7 +177,19 @@ def sarif(
         "columnKind": "unicodeCodePoints",
         "results": [_result(d, indexes[d.code], counts) for d in ordered],
     }
+    if unchecked:
+        notices = [*map(_notification, unchecked)]
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": notices}]
     return format_json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _notification(unchecked: Unchecked) -> dict[str, Any]:
+    location = {"physicalLocation": {"artifactLocation": {"uri": _uri(unchecked.filename)}}}
+    return {
+        "level": "note",
+        "message": {"text": f"not checked: {safe_text(unchecked.object)}"},
+        "locations": [location],
+    }
 
 
 def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any]:
@@ -238,7 +270,9 @@ def rule_link(code: str, name: str, url: str | None) -> str:
     return f"[{code}]({url}) {name}" if code.isalnum() and url else html_code(f"{code} {name}")
 
 
-def markdown(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
+def markdown(
+    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], _unchecked: Sequence[Unchecked] = ()
+) -> str:
     """Return a table with a row for each finding; nothing without findings."""
     if not diagnostics:
         return ""

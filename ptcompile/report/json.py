@@ -7,6 +7,7 @@ from typing import Any, get_args  # noqa: TID253 - no cold start reads it
 
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.diagnostics.terms import Authority, Severity, Stage
+from ptcompile.report import Unchecked
 from ptcompile.report.layout import format_json, sort_by_location
 
 TYPE_CHECKING = False
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
 VERSION = 1
 
 
-def json(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
+def json(
+    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], unchecked: Sequence[Unchecked] = ()
+) -> str:
     """Return the report as JSON. It is ASCII only, so it cannot send control characters to a terminal."""
-    report = {"version": VERSION, "diagnostics": [d.to_dict() for d in sort_by_location(diagnostics)]}
+    report = {
+        "version": VERSION,
+        "diagnostics": [d.to_dict() for d in sort_by_location(diagnostics)],
+        "unchecked": [each._asdict() for each in unchecked],
+    }
     return format_json(report)
 
 
@@ -81,11 +88,16 @@ def diagnostic_schema() -> Schema:
 
 def json_schema() -> Schema:
     """Return the schema of the output of `--output-format json`."""
+    unchecked = object_schema(
+        "What was not checked: an object as `apiVersion Kind/name`, or what it is in words.",
+        {"filename": TEXT_OR_NULL, "object": TEXT},
+    )
     report = object_schema(
         "Findings of ptcompile.",
         {
             "version": {"const": VERSION},
             "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
+            "unchecked": {"type": "array", "items": unchecked},
         },
     )
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "report.schema.json"}

@@ -293,6 +293,10 @@ def read(
         result.is_script = True
         result.problems = (_batch_script(result),)
         return result
+    if _is_error_of_program(result.text):
+        message = "the text is the error of a program that should have written manifests"
+        help = "see why it failed; in a pipe of a shell, set -o pipefail makes its failure that of the step"
+        return _without_documents(filename, "no-documents", message, help)
     if result.text.lstrip()[:1] == "{":
         _read_json(result, problems, kubectl, parse)
     else:
@@ -317,6 +321,13 @@ def _batch_script(result: Source) -> Problem:
     help = f"run ptcompile import {name}, which writes a spec and says what it leaves behind"
     span = Span(1, 1, 1, max(len(line), 1) + 1)
     return Problem("batch-script", (), message, help, authority="ptcompile", span=span, blocks_compile=True)
+def _is_error_of_program(text: str) -> bool:
+    """Return whether a text begins with a line such as `Error: ...` of Helm, kubectl or Kustomize and has no object."""
+    start = text[:200].lstrip()
+    return start[:6].casefold() in _ERRORS and "apiVersion" not in text
+
+
+_ERRORS = frozenset({"error:", "error ", "fatal:", "panic:"})
 
 
 def excess_of(source: str | bytes) -> str | None:

@@ -256,6 +256,12 @@ def resource_name(manifest: Mapping[str, Any]) -> str | None:
     return f"{kind}/{name}" if isinstance(name, str) else kind
 
 
+def unchecked_name(manifest: Mapping[str, Any]) -> str:
+    """Return an object that is not checked as `apiVersion Kind/name`, as far as it has them."""
+    name = resource_name(manifest)
+    return f"{manifest.get('apiVersion')} {name}" if name else "a document without kind"
+
+
 def missing_keys(manifest: Mapping[str, Any]) -> list[Problem]:
     """Return the errors of an object without apiVersion or kind, which every Kubernetes client rejects."""
     missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]

@@ -27,7 +27,7 @@ from tests.making import smallest
 
 RATCHET = Path(__file__).parent / "doors.json"
 REFERENCE = "Python, lint"
-REFERENCE_OF_FOLDERS = "Python, lint with others"
+REFERENCE_OF_FOLDERS = "hook"
 _POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, imge: x}]}\n"
 _ITEMS = "- {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, imge: x}]}}\n- 5\n"
 
@@ -87,26 +87,27 @@ def _sampled(name: str, one_in: int) -> bool:
 
 
 @cache
-def specs() -> Mapping[str, str]:
-    """Return the texts whose documents are specs, by name."""
-    paths = (path for path in sorted(GOLDEN.glob("*/spec.yaml")) if _sampled(path.parent.name, 10))
+def specs(configuration: str) -> Mapping[str, str]:
+    """Return the texts whose documents are specs, by name: own ones, and others for each configuration."""
+    every = sorted(GOLDEN.glob("*/spec.yaml"))
+    paths = (path for path in every if _sampled(f"{configuration} {path.parent.name}", 10))
     golden = {path.parent.name: path.read_text(encoding="utf-8") for path in paths}
     return {**{f"spec: {name}": text for name, text in OWN_SPECS.items()}, **golden}
 
 
 @cache
-def manifests() -> Mapping[str, str]:
+def manifests(configuration: str) -> Mapping[str, str]:
     """Return the other texts, by name: manifests of golden cases, and the bad examples of rules."""
     paths = {f"{path.parent.name}/{path.name}": path for path in sorted(GOLDEN.glob("*/*.yaml"))}
     golden = {
         name: path.read_text(encoding="utf-8")
         for name, path in paths.items()
-        if path.name not in ("spec.yaml", "cluster.yaml") and _sampled(name, 50)
+        if path.name not in ("spec.yaml", "cluster.yaml") and _sampled(f"{configuration} {name}", 50)
     }
     rules = {
         rule["code"]: rule["bad"]
         for rule in ptcompile.rules()
-        if _sampled(rule["code"], 20) and "TrainingJob" not in rule["bad"]
+        if _sampled(f"{configuration} {rule['code']}", 20) and "TrainingJob" not in rule["bad"]
     }
     return {**OWN_MANIFESTS, **golden, **rules}
 
@@ -142,10 +143,10 @@ def _write_baseline() -> None:
 def test_doors_agree(configuration: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     Path("ptcompile.toml").write_text(CONFIGURATIONS[configuration], encoding="utf-8")
     more = f"---\n{WIDGET}" if configuration == "schemas" else ""
-    texts = [(name, text + more, DOORS) for name, text in manifests().items()]
+    texts = [(name, text + more, DOORS) for name, text in manifests(configuration).items()]
     # the custom resource is not a spec, and compile reads nothing else
     doors = DOORS if more else {**DOORS, **DOORS_OF_SPECS}
-    texts += [(name, text + more, doors) for name, text in specs().items()]
+    texts += [(name, text + more, doors) for name, text in specs(configuration).items()]
 
     counts: Counter[str] = Counter()
     shown: list[str] = []
@@ -185,8 +186,8 @@ def test_every_difference_has_a_reason() -> None:
 def test_the_sample_finds_something() -> None:
     """A sample of clean texts would hold nothing."""
     found: Counter[str] = Counter()
-    for text in (*specs().values(), *manifests().values()):
+    for text in (*specs("none").values(), *manifests("none").values()):
         Path(FILENAME).write_text(text, encoding="utf-8")
         found.update({one.code for one in DOORS[REFERENCE]()})
-    assert len(specs()) + len(manifests()) >= 40
+    assert len(specs("none")) + len(manifests("none")) >= 40
     assert len(found) >= 20

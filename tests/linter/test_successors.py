@@ -8,6 +8,7 @@ import pytest
 
 from ptcompile.cli import main
 from ptcompile.linter.successors import successor_notes
+from ptcompile.source.documents import read
 
 JOB = """apiVersion: kubeflow.org/v1
 kind: PyTorchJob
@@ -22,7 +23,7 @@ OTHER = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: PyTorchJob}\n"
 
 
 def test_the_first_object_of_a_file_gets_the_note() -> None:
-    (note,) = successor_notes(f"{OTHER}---\n{JOB}---\n{JOB}".encode(), "jobs.yaml")
+    (note,) = successor_notes(read(f"{OTHER}---\n{JOB}---\n{JOB}"), "jobs.yaml")
     assert (note.name, note.severity, note.document, note.filename) == (
         "operator-with-successor",
         "note",
@@ -35,7 +36,7 @@ def test_the_first_object_of_a_file_gets_the_note() -> None:
 
 
 def test_other_objects_have_no_note() -> None:
-    assert [*successor_notes(OTHER.encode(), None)] == []
+    assert [*successor_notes(read(OTHER), None)] == []
 
 
 @pytest.mark.parametrize("selector", ["PTC606", "operator-with-successor", "PTC6"])

@@ -268,7 +268,7 @@ def _lint(objects: Sequence[_Object], settings: _Settings, report: Reporter) -> 
     if not objects:
         return []
     inputs = [_as_file(item.data) for item in objects]
-    options = settings.config.lint_options("-", settings.profile)
+    options = settings.config.lint_options("-", settings.profile)._replace(names_successors=False)
     result = lint_source(b"---\n".join(file.content for file in inputs), None, options)
     by_document: dict[int, list[Diagnostic]] = {}
     for diagnostic in result.diagnostics:

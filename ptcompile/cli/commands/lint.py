@@ -81,8 +81,8 @@ def _add_reports(parser: Parser) -> None:
     """Add the options of what is reported, and of what it means for the exit status."""
     parser.add_argument(
         "--fail-on",
-        choices=("error", "warning"),
-        help="severity that fails the run (default: error); style never does",
+        choices=("error", "warning", "unchecked"),
+        help="what fails the run (default: error); style never does; unchecked: also a run that checked nothing",
     )
     parser.add_flag("--exit-zero", "exit with status 0 even with findings")
     parser.add_flag("--allow-empty", "exit with status 0 if no file matches")
@@ -132,7 +132,15 @@ class FileLinter:
         )
         lines = quoted_lines(file, diagnostics, self.options, parsed)
         parsed.documents = ()  # breaks the reference cycle between documents and source
-        return LintedFile(diagnostics, report.documents, report.unchecked, len(report.meant), lines, report.objects)
+        return LintedFile(
+            diagnostics,
+            report.documents,
+            report.unchecked,
+            len(report.meant),
+            lines,
+            report.objects,
+            report.checked,
+        )
 
     def report(self, file: InputFile) -> Report:
         """Return the findings of a file, with the edits of their fixes."""
@@ -152,8 +160,7 @@ class FileLinter:
         """Return the report of a file with its text as it was read."""
         from ptcompile.api.inputs import File
         from ptcompile.api.lint import lint_inputs
-        from ptcompile.linter.successors import SUCCESSOR, successor_notes
-        from ptcompile.source import documents as source, streams
+        from ptcompile.source import documents as source
 
         options = self._options_of(file)
         parsed = source.read(file.content, file.name, options.versions.kubernetes)
@@ -161,11 +168,7 @@ class FileLinter:
         beside = None if related is None else Objects(related)
         earlier = None if self.earlier is None else self.earlier.get(file.name, {})
         inputs = options.inputs(File(parsed, file.name), beside)
-        report = lint_inputs(inputs, options, may_be_empty=True, earlier=earlier)
-        if options.selection.includes(SUCCESSOR, "style"):
-            notes, _ = streams.select(successor_notes(file.content, file.name), options.selection, file.name)
-            report = report._replace(diagnostics=(*report.diagnostics, *notes))
-        return report, parsed
+        return lint_inputs(inputs, options, may_be_empty=True, earlier=earlier), parsed
 
     def fixed(self, file: InputFile) -> Fixed:
         """Return a file with its findings fixed."""
@@ -338,7 +341,9 @@ def _write_fixed(fixed_files: list[_FixedFile], findings: Reporter) -> int:
     for fixed in fixed_files:
         report = fixed.result.report
         file = fixed.file._replace(content=fixed.result.content)
-        findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
+        findings.add(
+            file, report.diagnostics, documents=report.documents, unchecked=report.unchecked, checked=report.checked
+        )
         findings.ignored += len(report.meant)
     stdin = [fixed for fixed in fixed_files if fixed.file.name == "<stdin>"]
     if not stdin:
@@ -394,6 +399,8 @@ def run(options: argparse.Namespace) -> int:
         from ptcompile.cli.git import changed_since
 
         inputs = changed_since(options.since, inputs)
+    if config.kubernetes_version is not None:
+        findings.add_release(config.kubernetes_version)
     profile = findings.read_profile(config.cluster) if config.cluster else None
     several = len(everything) > 1
     related = RelatedObjects(everything, is_complete=several or "-" in options.paths or _searches(options))
@@ -407,7 +414,12 @@ def run(options: argparse.Namespace) -> int:
     linted_files = with_repeated(inputs, linted_files, linter, linter, lambda result: result.objects, everything)
     for file, linted in zip(inputs, linted_files, strict=True):
         findings.add(
-            file, linted.diagnostics, documents=linted.documents, unchecked=linted.unchecked, lines=linted.lines
+            file,
+            linted.diagnostics,
+            documents=linted.documents,
+            unchecked=linted.unchecked,
+            checked=linted.checked,
+            lines=linted.lines,
         )
         findings.ignored += linted.ignored
     if options.write_baseline is not None:
