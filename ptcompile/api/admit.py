@@ -277,6 +277,9 @@ def _problems(
         message = f"{answer.name} is not admitted now: {why}"
         help = answer.advice or "wait until other jobs have ended"
         yield problem_at("not-admitted-now", path, message, help, "warning", "run", authority)
+    elif answer.reason:
+        help = "add its kind to integrations.frameworks of Kueue's configuration, or convert the job to another kind"
+        yield problem_at("kueue-framework-off", path, answer.reason, help, "warning", "run", authority)
     for note in answer.notes:
         yield problem_at("admission-not-modeled", path, note, None, "note", "style", "ptcompile")
 

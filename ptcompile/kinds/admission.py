@@ -114,7 +114,7 @@ class JobAdmission(NamedTuple):
     namespace: str
     outcome: Outcome
     reason: str = ""
-    """Why it is not admitted, in the queue system's words, or an empty string."""
+    """Why it is not admitted, in the queue system's words, or why no queue keeps it although it names one."""
     queue: str = ""
     queue_path: tuple[str, ...] = ()
     """Path of the queue's name in the job."""
@@ -165,7 +165,8 @@ class JobAdmission(NamedTuple):
     def _summary(self) -> str:
         place = self.cluster_queue or self.queue
         if self.outcome == "admitted":
-            return f"admitted by {place}" if place else "kept by no queue"
+            alone = "starts outside of the queue" if self.reason else "kept by no queue"
+            return f"admitted by {place}" if place else alone
         if self.outcome == "waits":
             return " ".join(filter(None, ["waits", "in" * bool(place), place])) + f": {self.reason}"
         return f"never admitted: {self.reason}"

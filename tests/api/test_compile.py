@@ -189,7 +189,7 @@ def test_item_that_is_not_an_object_is_reported() -> None:
 def test_unknown_kind_is_counted_or_rejected() -> None:
     source = POD.replace("v1\nkind: Pod", "x.y/v1\nkind: Foo")
     report = ptcompile.lint(source)
-    assert (report.ok, report.unchecked) == (True, ("Foo/p",))
+    assert (report.ok, report.unchecked) == (True, ("x.y/v1 Foo/p",))
     assert not ptcompile.lint(source, unknown_kinds="error").ok
 
 

@@ -133,7 +133,7 @@ def test_each_mistake_of_a_rule_is_a_line_that_names_its_code(tmp_path: Path) ->
         (f"exclude = {['x*'] * 501}", "exclude: has 501 entries; at most 500 are read"),
         ("exclude = 'charts/'", "exclude: must be a list of patterns"),
         ("extend-exclude = [1]", "extend-exclude: must be a list of patterns"),
-        ("fail-on = 'note'", 'fail-on: must be "error" or "warning"'),
+        ("fail-on = 'note'", 'fail-on: must be "error", "warning" or "unchecked"'),
         ("kubernetes-versions = '1.34'", "kubernetes-versions: unknown key; did you mean kubernetes-version?"),
         ("baseline = '../b.json'", "baseline: ../b.json leads out of "),
     ],

@@ -106,7 +106,12 @@ def test_an_unknown_kind_is_counted(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "x.yaml").write_text("apiVersion: x.y/v1\nkind: Foo\nmetadata: {name: a}\n", encoding="utf-8")
     ran = here(capsys, "lint", tmp_path / "x.yaml")
     assert ran.status == 0
-    assert "not checked: 1 (Foo)" in ran.err
+    assert ran.err.startswith("ptcompile: nothing was checked: 1 file, 1 document, 0 errors")
+    assert ran.err.endswith("not checked: 1 (x.y/v1 Foo)\n")
+    assert here(capsys, "lint", "--fail-on", "unchecked", tmp_path / "x.yaml").status == 1
+    job = spec(tmp_path)
+    ran = here(capsys, "lint", "--fail-on", "unchecked", tmp_path / "x.yaml", job)
+    assert (ran.status, "nothing was checked" in ran.err) == (0, False)
     ran = here(capsys, "lint", "--unknown-kinds", "error", tmp_path / "x.yaml")
     assert ran.status == 1
 

@@ -6,18 +6,44 @@ from typing import Any
 
 import pytest
 
-from ptcompile.compiler.reader import load_profile, read, wrong_kind
+from ptcompile.compiler.reader import load_profile, read, unmodeled_release, wrong_kind
 from ptcompile.spec.reader import default_cluster
 from tests.making import DEFAULT_CLUSTER, documents, smallest
-from tests.operators.kueue.webhooks.making import profile
 
 
-@pytest.mark.parametrize(("release", "is_noted"), [("0.15", True), ("0.18", False), ("0.19", False)])
-def test_releases_that_are_not_modeled(release: str, is_noted: bool) -> None:
-    read, problems = load_profile(profile(release))
+@pytest.mark.parametrize(
+    ("software", "release", "text"),
+    [
+        ("kueue", "0.15", "Kueue 0.15 is older than 0.18, whose rules apply; the newest known is 0.19"),
+        ("kueue", "0.18", None),
+        ("kueue", "0.19", None),
+        ("kueue", "0.25", "Kueue 0.25 is newer than 0.19, the newest known, whose rules apply"),
+        ("trainer", "9.9", "trainer 9.9 is newer than 2.3, the newest known, whose rules apply"),
+        ("volcano", "3.0", "Volcano 3.0 is newer than 1.16, the newest known, whose rules apply"),
+        ("torch", "7.1", "torch 7.1 is newer than 2.15, the newest known, whose rules apply"),
+        ("kubernetes", "1.50", "Kubernetes 1.50 is newer than 1.37, the newest known, whose rules apply"),
+        ("kubernetes", "1.29", "Kubernetes 1.29 is older than 1.30, whose rules apply; the newest known is 1.37"),
+        ("nvidia_dra", "0.2", None),
+    ],
+)
+def test_releases_that_are_not_modeled(software: str, release: str, text: str | None) -> None:
+    field = {"nvidia_dra": "nvidiaDra"}.get(software, software)
+    read, problems = load_profile(
+        {
+            "apiVersion": "ptcompile/v1",
+            "kind": "ClusterProfile",
+            "metadata": {"name": "c"},
+            "spec": {"versions": {field: release}},
+        }
+    )
     assert read is not None
-    found = [(problem.code, problem.severity, problem.path) for problem in problems]
-    assert found == ([("PTC068", "note", ("spec", "versions", "kueue"))] if is_noted else [])
+    found = [(problem.code, problem.severity, problem.path, problem.text) for problem in problems]
+    assert found == ([] if text is None else [("PTC068", "warning", ("spec", "versions", software), text)])
+
+
+def test_a_lost_zero_is_named() -> None:
+    (problem,) = unmodeled_release("kubernetes", (1, 3), ())
+    assert problem.help == "did you mean 1.30?"
 
 
 def _with_gates(release: str = "1.37", /, **gates: dict[str, bool]) -> dict[str, object]:

@@ -218,7 +218,7 @@ def test_carried_objects_are_judged_as_documents_are() -> None:
     inside = ptcompile.lint(yaml.safe_dump(_carried("ManifestWork", *carried)))
     assert {d.code for d in bare.diagnostics} >= {"PTC269", "PTC851", "PTC076"}
     assert sorted(d.code for d in inside.diagnostics) == sorted(d.code for d in bare.diagnostics)
-    assert inside.unchecked == ("ManifestWork/w", *bare.unchecked)
+    assert inside.unchecked == ("work.open-cluster-management.io/v1 ManifestWork/w", *bare.unchecked)
 
 
 def test_the_job_of_a_trial_has_its_parameters() -> None:

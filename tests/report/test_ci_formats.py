@@ -164,7 +164,7 @@ def test_sarif_has_the_page_of_each_rule() -> None:
     passes.
     """
     found = [d._replace(name="missing-shm", code="PTC302") for d in FOUND[:1]]
-    run = json.loads(sarif(found, {}, pages(["missing-shm", "yaml-syntax"])))["runs"][0]
+    run = json.loads(sarif(found, {}, (), pages(["missing-shm", "yaml-syntax"])))["runs"][0]
     (rule,) = run["tool"]["driver"]["rules"]
     assert rule["shortDescription"]["text"].startswith("A pod trains on several GPUs")
     assert "```yaml" in rule["help"]["markdown"]

@@ -43,6 +43,22 @@ def unmanaged_text(kind: GroupVersionKind, versions: Versions, switched_on: Coll
     return f"Kueue {major}.{minor} does not manage a {kind[1]} by default: this one starts outside of the queue"
 
 
+def outside_text(
+    kind: GroupVersionKind, versions: Versions, switched_on: Collection[str], configured: Collection[str]
+) -> str:
+    """Return why an object of a kind starts outside of its queue, or "" if Kueue manages the kind.
+
+    `configured` are the frameworks of Kueue's configuration, if that is known; they go before `switched_on`.
+    """
+    if not configured:
+        return unmanaged_text(kind, versions, switched_on)
+
+    group = kind[0].rpartition("/")[0]
+    name = kind[1].lower() if group in ("", "apps") else f"{group}/{kind[1].lower()}"
+    text = f"integrations.frameworks of Kueue's configuration does not list {name}: it starts outside of the queue"
+    return "" if name in configured else text
+
+
 PREFIX = "kueue.x-k8s.io/"
 QUEUE = KUEUE_QUEUE
 

@@ -164,6 +164,6 @@ def test_a_chart_is_counted_but_not_linted(tmp_path: Path, capsys: Capture, monk
         assert ran.status == 0, (words, ran)
         assert {name: (tmp_path / name).read_text() for name in chart} == chart
     ran = here(capsys, "lint", ".", "--no-cache")
-    assert ran.err.startswith("ptcompile: 5 files, ")
-    counts = "3 notes, 3 templates, not checked: 2 (a Helm chart, the values of a Helm chart)"
+    assert ran.err.startswith("ptcompile: nothing was checked: 5 files, ")
+    counts = "4 notes, 3 templates, not checked: 2 (a Helm chart, the values of a Helm chart)"
     assert counts in ran.err

@@ -129,7 +129,7 @@ def test_a_kubernetes_too_old_for_the_operator_is_a_warning(tmp_path: Path, caps
         assert (ran.status, bool(ran.out)) == (0, True)
         assert f"{where}:4:" in ran.err
         assert warning in ran.err
-    assert here(capsys, "platform", where).err == ""
+    assert "requires" not in here(capsys, "platform", where).err
     assert "training-operator" in here(capsys, "platform", profile(tmp_path, "versions: {kubernetes: '1.16'}")).err
     assert "requires Kubernetes" not in here(capsys, "requires", job).err
 

@@ -37,13 +37,14 @@ from __future__ import annotations
 
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, framework_off, queue_of, unmanaged_text
+from ptcompile.operators.kueue.rules.reading import StreamQueues
 
 
 def _check(subject: Subject) -> Findings:
     queue = queue_of(subject.metadata)
     switched_on = subject.stream.frameworks
     framework = framework_off(subject.kind, subject.versions, switched_on)
-    if queue and framework:
+    if queue and framework and framework not in subject.stream.cached(StreamQueues).cluster.configuration.frameworks:
         yield found_at(
             ("metadata", "labels", QUEUE),
             f"{unmanaged_text(subject.kind, subject.versions, switched_on)} {queue!r}",

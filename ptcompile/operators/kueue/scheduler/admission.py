@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.apiserver.admission.request import ClusterState
 from ptcompile.kinds.admission import AdmissionRequest, AdmittedPodSet, JobAdmission, PreemptedJob
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map, object_name
-from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of, unmanaged_text
+from ptcompile.operators.kueue.queues import PREFIX, QUEUE, outside_text, queue_of
 from ptcompile.operators.kueue.scheduler.cycle import Scheduler
 from ptcompile.operators.kueue.scheduler.existing import existing_workloads
 from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, assign
@@ -113,8 +113,11 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
         for workload in existing_workloads(cluster, request.objects.of_kind((f"{PREFIX}{version}", "Workload")), state)
         if (workload.owner[0], workload.namespace, workload.owner[1]) not in owners
     )
-    made: list[tuple[list[Workload], str] | None] = []
+    made: list[tuple[list[Workload], str] | JobAdmission | None] = []
     for job in request.jobs:
+        if outside := _outside(job, cluster, request):
+            made.append(outside)
+            continue
         try:
             workloads = workloads_of(job, cluster, request.objects, request.versions, state)
         except PartOfGroupError:
@@ -129,16 +132,28 @@ def admit_jobs(request: AdmissionRequest) -> list[JobAdmission | None]:
         scheduler.settle()
         made.append((workloads, ""))
     return [
-        None if item is None else _with_framework_note(_admission(job, *item, scheduler, empty), job, cluster, request)
+        item if item is None or isinstance(item, JobAdmission) else _admission(job, *item, scheduler, empty)
         for job, item in zip(request.jobs, made, strict=True)
     ]
 
 
-def _with_framework_note(answer: JobAdmission, job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmission:
-    """Add what Kueue does by default with a kind, if neither its configuration nor the profile says otherwise."""
-    switched_on = cluster.configuration.frameworks or request.frameworks
-    text = unmanaged_text(kind_of(job), request.versions, switched_on)
-    return answer._replace(notes=(*answer.notes, text)) if text and answer.queue else answer
+def _outside(job: Json, cluster: Cluster, request: AdmissionRequest) -> JobAdmission | None:
+    """Return the answer for a job that no queue keeps, although it names one: Kueue does not manage its kind."""
+    configured = cluster.configuration.frameworks
+    text = outside_text(kind_of(job), request.versions, request.frameworks, configured)
+    if not (text and queue_of(nested_map(job, "metadata"))):
+        return None
+
+    spec = nested_map(job, "spec")
+    is_suspended = True in (spec.get("suspend"), nested_map(spec, "runPolicy").get("suspend"))
+    return JobAdmission(
+        kind=kind_of(job)[1],
+        name=object_name(job),
+        namespace=namespace_of(job),
+        outcome="never" if is_suspended else "admitted",
+        reason=f"{text.rpartition(':')[0]}: nothing ends its suspension" if is_suspended else text,
+        queue_path=("metadata", "labels", QUEUE),
+    )
 
 
 def _admission(
@@ -176,8 +191,20 @@ def _admission(
         is_certain=verdict.is_certain,
         preempted_by=preempted[-1].by.name if preempted else "",
         quota=_quota_in_the_way(refused, scheduler, empty, is_possible=verdict.fits),
-        advice=_advice(refused, scheduler, empty, is_possible=verdict.fits),
+        advice=_advice(refused, scheduler, empty, is_possible=verdict.fits) or _toleration(verdict.reason),
     )
+
+
+_untolerated = Pattern(r"untolerated taint \{(\S+) (\S*) (\S+) <nil>\} in flavor ([\w.-]+)")
+
+
+def _toleration(reason: str) -> str:
+    """Return the toleration that pods lack, if a taint of a flavor is the cause, or an empty string."""
+    if not (taint := _untolerated.search(reason)):
+        return ""
+
+    key, value, effect, flavor = taint.groups()
+    return f"give the pods a toleration of {key}{f'={value}' if value else ''}:{effect}, the taint of flavor {flavor}"
 
 
 def _quota_in_the_way(

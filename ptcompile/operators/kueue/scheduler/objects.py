@@ -309,9 +309,17 @@ def _read_configuration(by_kind: Mapping[str, Sequence[Json]], *, is_complete: b
             )
             for item in as_mappings(resources.get("transformations"))
         },
-        tuple(as_strings(nested_map(configuration, "integrations").get("frameworks"))),
+        tuple(_frameworks(nested_map(configuration, "integrations"))),
         resources.get("quotaCheckStrategy") == "IgnoreUndeclared",
     )
+
+
+def _frameworks(integrations: Json) -> Iterator[str]:
+    """Yield the kinds that Kueue manages, as `group/kind`; those of other controllers are written `Kind.v1.group`."""
+    yield from as_strings(integrations.get("frameworks"))
+    for name in as_strings(integrations.get("externalFrameworks")):
+        kind, _, rest = name.partition(".")
+        yield f"{rest.partition('.')[2]}/{kind.lower()}"
 
 
 def _configurations_in(config_maps: Sequence[Json]) -> Iterator[Json]:

@@ -26,7 +26,7 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.gates import gates_of, split_gates
-from ptcompile.operators.kueue.queues import PREFIX, framework_off, queue_of
+from ptcompile.operators.kueue.queues import PREFIX, outside_text, queue_of
 from ptcompile.operators.kueue.scheduler.objects import Cluster, Configuration, amounts_of, priority_value
 from ptcompile.operators.kueue.webhooks.pod_sets import PodSetTemplate, pod_sets_of
 from ptcompile.operators.kueue.webhooks.topology import parse_constraints
@@ -151,9 +151,9 @@ def workloads_of(
     queue = queue_of(nested_map(manifest, "metadata"))
     if not queue:
         raise NotQueuedError("the job names no queue: its label kueue.x-k8s.io/queue-name is missing")
-    framework = framework_off(kind_of(manifest), versions, cluster.configuration.frameworks)
-    if framework and cluster.configuration.frameworks:
-        raise NotQueuedError(f"integrations.frameworks of Kueue's configuration does not list {framework}")
+    configured = cluster.configuration.frameworks
+    if configured and (outside := outside_text(kind_of(manifest), versions, (), configured)):
+        raise NotQueuedError(outside)
     templates = pod_templates(manifest, stream, versions)
     if not templates:
         raise NotQueuedError(f"Kueue queues no {as_string(manifest.get('kind')) or 'object'} of this form")

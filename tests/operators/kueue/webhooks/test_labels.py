@@ -139,7 +139,7 @@ def test_kinds_without_a_schema_are_checked_and_counted() -> None:
     wrapper = labelled(JOBS[-1], {f"{K}queue-name": "My_Queue"})
     report = ptcompile.lint(wrapper)
     assert [d.code for d in report.diagnostics] == ["PTC229", "PTC483"]  # the second is about the job inside
-    assert report.unchecked == ("AppWrapper/a",)
+    assert report.unchecked == (f"{wrapper['apiVersion']} AppWrapper/a",)
     assert [d.code for d in ptcompile.lint(wrapper, webhooks=False).diagnostics] == ["PTC483"]
     spaced = ptcompile.lint(labelled(JOBS[-1], {"team": "a b"})).diagnostics
     assert [(d.authority, d.path[-1]) for d in spaced if d.code != "PTC483"] == [("kube-apiserver", "team")]
