@@ -11,7 +11,7 @@ from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, has_error
 from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.applying import ApplyMode, apply_outcome
 from ptcompile.differ.model import Apply
-from ptcompile.differ.pairing import same_objects
+from ptcompile.differ.pairing import is_created, same_objects
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_map
 from ptcompile.operators.table import OPERATORS
@@ -57,7 +57,8 @@ def diff(
     Specs are compiled first: for `target`, else for their own target, else for the one that emits the other side's
     kind. `name`, `overrides` and `variants` change the specs of `b` as they do for `compile`. The profiles are
     ClusterProfiles in any form; their versions also decide how operators expand manifests. `diagnostics` include the
-    reasons for which applying `b` over `a` would be rejected (stage apply).
+    reasons for which applying `b` over `a` would be rejected (stage apply), and those for which `compile` gives no
+    manifests of `b`.
 
     `a` may be the output of `kubectl get -o yaml`, with managed fields or without. Then `b` is compared as the server
     would keep it: what defaults, controllers and other managers wrote stays. It is applied as `kubectl apply` does, or
@@ -111,11 +112,12 @@ def diff_inputs(
     after = DiffSide([item.manifest for item in new], second.versions)
     application = _Application(mode, namespace, definitions)
     applied = _apply(before, after, new, second, application)
+    refused = second.refusals(target, fallback=_target_of(first))
     lost = [_to_diagnostic(problem, item) for problem, item in _lost_nodes(old, new, first, second, namespace)]
     return Difference(
         names,
         compare(before, applied.after, applied.verdicts),
-        (*mistakes, *streams.limit_findings([*applied.diagnostics, *lost], second.filename)),
+        (*mistakes, *streams.limit_findings([*applied.diagnostics, *lost, *refused], second.filename)),
     )
 
 
@@ -182,6 +184,9 @@ def _apply(before: DiffSide, after: DiffSide, items: Sequence[Item], second: Inp
     verdicts: dict[int, Apply] = {}
     stored: dict[int, Json] = {}
     diagnostics: list[Diagnostic] = []
+    for manifest in after.manifests:
+        if is_created(manifest):
+            verdicts[id(manifest)] = Apply("created", "kubectl create makes a new object, and kubectl apply refuses it")
     for old, new in same_objects(before.manifests, after.manifests, how.namespace):
         outcome = apply_outcome(old, new, after.versions, how.mode, how.definitions)
         verdict = outcome.verdict

@@ -15,6 +15,7 @@ from ptcompile._internal import arguments
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking, blocking_text, has_error, problem_at
+from ptcompile.diagnostics.selection import Selection
 from ptcompile.kinds.wrapped import unwrapped
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, get, may_mention, nested_map
@@ -418,11 +419,30 @@ class Inputs:
             if not item.is_spec:
                 items += [] if streams.is_ours(item.manifest) else [item]
                 continue
-            has_own = nested_map(item.manifest, "spec").get("target")
-            compiled = self.compile(item.manifest, target or (None if has_own else fallback))
+            compiled = self.compile(item.manifest, self._target_of(item, target, fallback))
             diagnostics += map(item.to_diagnostic, compiled.problems)
             items += [item._replace(manifest=manifest, is_compiled=True) for manifest in compiled.manifests]
         return ItemsFound(tuple(items), tuple(diagnostics))
+
+    def refusals(self, target: str | None = None, *, fallback: str | None = None) -> list[Diagnostic]:
+        """Return the errors of rules for which `compile` gives no manifests of the specs, for the targets of
+        `compile_specs`. Comments in a file suppress its findings.
+        """
+        from ptcompile.compiler.advice import rule_findings
+        from ptcompile.source.suppression import suppress
+
+        refused: list[Diagnostic] = []
+        for item in self.specs:
+            compiled = self.compile(item.manifest, self._target_of(item, target, fallback))
+            findings = rule_findings(compiled, item.manifest, self.profile, self.extensions)
+            errors = [item.to_diagnostic(finding) for finding in findings if finding.severity == "error"]
+            refused += suppress(item.file.source, errors, Selection()).left if errors else ()
+        return refused
+
+    @staticmethod
+    def _target_of(spec: Item, target: str | None, fallback: str | None) -> str | None:
+        has_own = nested_map(spec.manifest, "spec").get("target")
+        return target or (None if has_own else fallback)
 
     def limited(self, *more: Diagnostic) -> tuple[Diagnostic, ...]:
         """Return the mistakes in what was given and the other findings, up to the limit for one file."""

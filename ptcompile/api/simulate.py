@@ -46,7 +46,8 @@ def simulate(
     that `compile` chooses. `name`, `overrides` and `variants` change it as they do for `compile`. `cluster` is a
     ClusterProfile in any form; its versions decide how operators behave. `beside` are sources with objects of other
     files, such as the file of a TrainJob's runtime. `extensions` are passes and targets of plugins, from
-    `ptcompile.extensions`. Mistakes in a text or spec never raise; they are in `World.diagnostics`.
+    `ptcompile.extensions`. Mistakes in a text or spec never raise; they are in `World.diagnostics`, and so are the
+    errors for which `compile` gives no manifests.
     """
     arguments.check(target=target)
     inputs = Inputs.read(
@@ -81,7 +82,8 @@ def simulate_inputs(inputs: Inputs, target: str | None = None) -> World:
     world = merge_worlds([World(diagnostics=tuple(problems)), *worlds])
     pools = inputs.pools_among(around)
     nodes = pools.groups if pools is not None else ()
-    return world._replace(diagnostics=inputs.limited(*world.diagnostics), nodes=nodes)
+    refused = inputs.refusals(None if target == DEFAULT else target)
+    return world._replace(diagnostics=inputs.limited(*world.diagnostics, *refused), nodes=nodes)
 
 
 def _object_problems(manifest: Json) -> list[Problem]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.files import is_inside, leads_out, root_of
 from ptcompile._internal.lazy import cached_property
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ptcompile.api.options import LintOptions, UnknownKinds
+    from ptcompile.diagnostics import Diagnostic
     from ptcompile.diagnostics.terms import Severity
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -105,6 +106,13 @@ class Config(NamedTuple):
     def selection(self, path: str) -> Selection:
         """Return which rules are reported in one file, and with what severities."""
         return selection(self.selected(), self.ignored(path), self.codes, self.severities(path))
+
+    def judged(self, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+        """Yield the findings of a verb that this configuration reports, with its severities."""
+        for diagnostic in diagnostics:
+            selected = self.selection(diagnostic.filename or "-")
+            if diagnostic.blocks_compile or selected.includes(diagnostic.name, diagnostic.stage):
+                yield selected.with_severity(diagnostic)
 
     def lint_options(
         self,

@@ -67,7 +67,7 @@ def same_objects(before: Sequence[Json], after: Sequence[Json], namespace: str |
     An object without a namespace is in `namespace`, kubectl's `-n`; without that, it is also the only object of its
     kind and name in whatever namespace.
     """
-    existing = {_LEVELS[0](manifest): manifest for manifest in before if object_name(manifest)}
+    existing = {_LEVELS[0](manifest): manifest for manifest in before if _has_name(manifest)}
     by_name: dict[Hashable, list[Json]] = {}
     for manifest in existing.values():
         by_name.setdefault(_LEVELS[1](manifest), []).append(manifest)
@@ -80,7 +80,20 @@ def same_objects(before: Sequence[Json], after: Sequence[Json], namespace: str |
         candidates = by_name.get(_LEVELS[1](manifest), [])
         return existing.get(_LEVELS[0](manifest)) or (candidates[0] if len(candidates) == 1 else None)
 
-    return [(old, manifest) for manifest in after if (old := counterpart(manifest)) is not None]
+    named = filter(_has_name, after)
+    return [(old, manifest) for manifest in named if (old := counterpart(manifest)) is not None]
+
+
+def is_created(manifest: Json) -> bool:
+    """Return whether the server names each new object (`generateName`): kubectl creates it and cannot apply it.
+
+    Source: kubectl 1.37 pkg/cmd/apply/apply.go, `cannot use generate name with apply`.
+    """
+    return bool(object_name(manifest)) and not _has_name(manifest)
+
+
+def _has_name(manifest: Json) -> bool:
+    return bool(nested_map(manifest, "metadata").get("name"))
 
 
 def _has_job(pair: ObjectPair) -> bool:

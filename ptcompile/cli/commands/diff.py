@@ -13,8 +13,8 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.cli.config import Config
     from ptcompile.differ import Difference
-    from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 EPILOG = """\
@@ -61,19 +61,18 @@ def run(options: argparse.Namespace) -> int:
     settings = config.load(None)
     options.schemas = options.schemas or settings.schemas
     config.check_schemas(options.schemas)
-    extensions = settings.extensions
-    check_target(options.target, extensions=extensions)
+    check_target(options.target, extensions=settings.extensions)
     findings = Reporter(options.output_format)
     findings.add_options(options)
-    difference = _difference(options, findings, extensions)
+    difference = _difference(options, findings, settings)
     status = findings.finish()
     if difference is None or not difference.ok:
         return status
     text = _format_difference(difference, options.format)
-    return max(int(difference.differs), presentation.write_result(text, options.format))
+    return max(status, int(difference.differs), presentation.write_result(text, options.format))
 
 
-def _difference(options: argparse.Namespace, findings: Reporter, extensions: Extensions | None) -> Difference | None:
+def _difference(options: argparse.Namespace, findings: Reporter, settings: Config) -> Difference | None:
     """Return the difference, or None if a profile is wrong, which is a finding then."""
     from ptcompile.api.diff import diff
 
@@ -99,9 +98,10 @@ def _difference(options: argparse.Namespace, findings: Reporter, extensions: Ext
         namespace=options.namespace,
         schemas=options.schemas,
         filenames=(sides[0].name, sides[1].name),
-        extensions=extensions,
+        extensions=settings.extensions,
         **keywords(options),
     )
+    difference = difference._replace(diagnostics=tuple(settings.judged(difference.diagnostics)))
     if sides[0] != sides[1]:
         findings.add(sides[0], [d for d in difference.diagnostics if d.filename == sides[0].name])
     rest = [d for d in difference.diagnostics if d.filename != sides[0].name or sides[0] == sides[1]]

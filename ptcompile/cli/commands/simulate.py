@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         return _print_stored(given, inputs, options, findings)
     target = None if options.target == ALL else options.target or simulate.DEFAULT
     world = simulate.simulate_inputs(given, target)
-    findings.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
+    findings.add_all(inputs, overrides.point_at_options(settings.judged(world.diagnostics), options))
     status = findings.finish()
     if not world.jobs and status:
         return status
