@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,10 @@ import pytest
 import yaml
 
 from ptcompile.cli import git
+from ptcompile.cli.commands.mcp import _around, _settings
 from ptcompile.cli.files import UsageError
+from ptcompile.mcp.inputs import Call
+from ptcompile.mcp.tools import TOOLS
 from tests.cli.running import Ran
 from tests.cli.test_hooks import HOOKS, git as run_git, run as run_hook
 from tests.conftest import GOLDEN, ROOT
@@ -220,3 +224,47 @@ def test_a_run_over_a_file_shares_the_results_of_the_folder(repository: Path, mo
     partial = run("lint", "jobs/3.yaml", "--context", ".")
     assert "PTC576" in partial.out
     assert {path: path.read_bytes() for path in (repository / ".cache").rglob("*.entry")} == stored
+
+
+def test_an_assistant_has_the_findings_of_a_run_over_the_root(repository: Path) -> None:
+    (repository / "ptcompile.toml").write_text('baseline = "known.toml"\n')
+    run("lint", ".", "--ignore", "PTC576", "--write-baseline", "known.toml")
+    root = str(repository)
+
+    def found(**arguments: str) -> list[str]:
+        call = Call(arguments, [root], partial(_settings, root), partial(_around, [root]))
+        report: dict[str, Any] = TOOLS["lint"].run(call)
+        return [finding["code"] for finding in report["diagnostics"]]
+
+    assert found(path="jobs/3.yaml") == ["PTC576"]
+    assert found(path="kustomized/patch.yaml") == []
+    assert "PTC291" not in found(text=(repository / "jobs/3.yaml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("form", "mark"),
+    [
+        ("json", '"object": "kubeflow.org/v1 MPIJob/old"'),
+        ("sarif", '"text": "not checked: kubeflow.org/v1 MPIJob/old"'),
+        ("junit", 'name="kubeflow.org/v1 MPIJob/old"><skipped message="not checked"/>'),
+        ("github", "nothing was checked"),
+        ("gitlab", "nothing was checked"),
+        ("markdown", "nothing was checked"),
+        ("full", "nothing was checked"),
+        ("concise", "nothing was checked"),
+    ],
+)
+def test_every_format_says_what_was_not_checked(tmp_path: Path, form: str, mark: str) -> None:
+    (tmp_path / "job.yaml").write_text("apiVersion: kubeflow.org/v1\nkind: MPIJob\nmetadata: {name: old}\n")
+    done = run("lint", str(tmp_path / "job.yaml"), "--output-format", form)
+    assert mark in done.out
+    assert "PTC907" in done.out
+    assert done.status == 0
+    assert done.err.splitlines()[-1].startswith("ptcompile: nothing was checked: 1 file")
+
+
+def test_the_version_on_the_command_line_is_judged(repository: Path) -> None:
+    done = run("lint", "jobs/1.yaml", "--kubernetes-version", "1.3", "--output-format", "concise")
+    expected = "Kubernetes 1.3 is older than 1.30, whose rules apply; the newest known is 1.37"
+    assert f"--kubernetes-version:1:1: warning PTC068 unmodeled-release: {expected}" in done.out
+    assert "PTC068" not in run("lint", "jobs/1.yaml", "--kubernetes-version", "1.30").out
