@@ -103,7 +103,7 @@ def diff_inputs(
     names = first.filename or "a", second.filename or "b"
     definitions = _definitions_of(first, second)
     old, old_problems = first.compile_specs(target, fallback=_target_of(second))
-    new, new_problems = second.compile_specs(target, fallback=_target_of(first))
+    new, new_problems = second.compile_specs(target, fallback=_target_of(first), judged=True)
     mistakes = _unique([*first.limited(*old_problems), *second.limited(*new_problems)])
     if has_error(mistakes):
         return Difference(names, (), mistakes, compared=False)
@@ -112,12 +112,11 @@ def diff_inputs(
     after = DiffSide([item.manifest for item in new], second.versions)
     application = _Application(mode, namespace, definitions)
     applied = _apply(before, after, new, second, application)
-    refused = second.refusals(target, fallback=_target_of(first))
     lost = [_to_diagnostic(problem, item) for problem, item in _lost_nodes(old, new, first, second, namespace)]
     return Difference(
         names,
         compare(before, applied.after, applied.verdicts),
-        (*mistakes, *streams.limit_findings([*applied.diagnostics, *lost, *refused], second.filename)),
+        (*mistakes, *streams.limit_findings([*applied.diagnostics, *lost], second.filename)),
     )
 
 

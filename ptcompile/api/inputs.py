@@ -408,10 +408,13 @@ class Inputs:
 
         return compile_document(spec, self.profile, target, self.extensions)
 
-    def compile_specs(self, target: str | None = None, *, fallback: str | None = None) -> ItemsFound:
+    def compile_specs(
+        self, target: str | None = None, *, fallback: str | None = None, judged: bool = False
+    ) -> ItemsFound:
         """Compile every spec for `target`, else for its own target, else for `fallback`, else for the default one.
 
-        The manifests of each spec replace it; a spec with an error has none.
+        The manifests of each spec replace it; a spec with an error has none. If `judged`, the errors of rules that
+        `compile` reports count too.
         """
         items: list[Item] = []
         diagnostics: list[Diagnostic] = []
@@ -419,30 +422,21 @@ class Inputs:
             if not item.is_spec:
                 items += [] if streams.is_ours(item.manifest) else [item]
                 continue
-            compiled = self.compile(item.manifest, self._target_of(item, target, fallback))
+            has_own = nested_map(item.manifest, "spec").get("target")
+            compiled = self.compile(item.manifest, target or (None if has_own else fallback))
             diagnostics += map(item.to_diagnostic, compiled.problems)
+            diagnostics += self.refusals(item, compiled) if judged else ()
             items += [item._replace(manifest=manifest, is_compiled=True) for manifest in compiled.manifests]
         return ItemsFound(tuple(items), tuple(diagnostics))
 
-    def refusals(self, target: str | None = None, *, fallback: str | None = None) -> list[Diagnostic]:
-        """Return the errors of rules for which `compile` gives no manifests of the specs, for the targets of
-        `compile_specs`. Comments in a file suppress its findings.
-        """
+    def refusals(self, spec: Item, compiled: Compiled) -> Sequence[Diagnostic]:
+        """Return the errors of rules for which `compile` gives no manifests of a spec; comments suppress them."""
         from ptcompile.compiler.advice import rule_findings
         from ptcompile.source.suppression import suppress
 
-        refused: list[Diagnostic] = []
-        for item in self.specs:
-            compiled = self.compile(item.manifest, self._target_of(item, target, fallback))
-            findings = rule_findings(compiled, item.manifest, self.profile, self.extensions)
-            errors = [item.to_diagnostic(finding) for finding in findings if finding.severity == "error"]
-            refused += suppress(item.file.source, errors, Selection()).left if errors else ()
-        return refused
-
-    @staticmethod
-    def _target_of(spec: Item, target: str | None, fallback: str | None) -> str | None:
-        has_own = nested_map(spec.manifest, "spec").get("target")
-        return target or (None if has_own else fallback)
+        findings = rule_findings(compiled, spec.manifest, self.profile, self.extensions)
+        errors = [spec.to_diagnostic(finding) for finding in findings if finding.severity == "error"]
+        return suppress(spec.file.source, errors, Selection()).left if errors else ()
 
     def limited(self, *more: Diagnostic) -> tuple[Diagnostic, ...]:
         """Return the mistakes in what was given and the other findings, up to the limit for one file."""

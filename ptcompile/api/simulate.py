@@ -82,8 +82,7 @@ def simulate_inputs(inputs: Inputs, target: str | None = None) -> World:
     world = merge_worlds([World(diagnostics=tuple(problems)), *worlds])
     pools = inputs.pools_among(around)
     nodes = pools.groups if pools is not None else ()
-    refused = inputs.refusals(None if target == DEFAULT else target)
-    return world._replace(diagnostics=inputs.limited(*world.diagnostics, *refused), nodes=nodes)
+    return world._replace(diagnostics=inputs.limited(*world.diagnostics), nodes=nodes)
 
 
 def _object_problems(manifest: Json) -> list[Problem]:
@@ -135,7 +134,8 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
 
     if not worlds:
         return World(diagnostics=tuple(map(spec.to_diagnostic, inputs.compile(spec.manifest, chosen).problems)))
-    return merge_worlds([World(diagnostics=tuple(map(spec.to_diagnostic, problems.values()))), *worlds])
+    refused = inputs.refusals(spec, inputs.compile(spec.manifest, chosen))
+    return merge_worlds([World(diagnostics=(*map(spec.to_diagnostic, problems.values()), *refused)), *worlds])
 
 
 def status(live: Json) -> Status:

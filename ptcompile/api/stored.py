@@ -100,7 +100,7 @@ def stored_inputs(inputs: Inputs, target: str | None = None) -> Stored:
     if inputs.has_wrong_settings:
         return Stored((), inputs.limited())
 
-    items, diagnostics = inputs.compile_specs(target)
+    items, diagnostics = inputs.compile_specs(target, judged=True)
     manifests = [item.manifest for item in items]
     everything = Objects(manifests, inputs.related)
     kept = [

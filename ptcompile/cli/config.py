@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from ptcompile._internal.files import is_inside, leads_out, root_of
 from ptcompile._internal.lazy import cached_property
@@ -314,12 +315,6 @@ def _load_extensions(table: Json, filename: str, mistakes: list[str]) -> Extensi
     return None
 
 
-def _parse_plugins(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-        raise ValueError('must be a list of installed packages, such as ["acme-ptcompile"]')
-    return tuple(value)
-
-
 def _parse_rules(value: object) -> tuple[Json, ...]:
     if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
         raise ValueError('must be tables, each written as [[tool.ptcompile.rule]] with code = "ACME101"')
@@ -327,18 +322,18 @@ def _parse_rules(value: object) -> tuple[Json, ...]:
 
 
 def _parse_selectors(value: object, codes: Mapping[str, str] = NO_CODES) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError('must be a list of codes or names, such as ["PTC3", "missing-shm"]')
-    selected_names(value, codes)
-    return tuple(value)
+    selectors = _parse_texts('codes or names, such as ["PTC3", "missing-shm"]', value)
+    selected_names(selectors, codes)
+    return selectors
 
 
-def _parse_per_file_ignores(
-    value: object, codes: Mapping[str, str] = NO_CODES
-) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _parse_per_file(
+    parse: Callable[[object, Mapping[str, str]], T], example: str, value: object, codes: Mapping[str, str] = NO_CODES
+) -> tuple[tuple[str, T], ...]:
+    """Return the values of a table by pattern of files."""
     if not isinstance(value, Mapping):
-        raise ValueError('must be a table, such as {"charts/" = ["PTC8"]}')
-    return tuple((str(glob), _parse_selectors(selectors, codes)) for glob, selectors in value.items())
+        raise ValueError(f'must be a table, such as {{"charts/" = {example}}}')
+    return tuple((str(glob), parse(item, codes)) for glob, item in value.items())
 
 
 def _parse_severities(value: object, codes: Mapping[str, str] = NO_CODES) -> tuple[tuple[str, str], ...]:
@@ -349,12 +344,8 @@ def _parse_severities(value: object, codes: Mapping[str, str] = NO_CODES) -> tup
     return tuple(table.items())
 
 
-def _parse_per_file_severities(
-    value: object, codes: Mapping[str, str] = NO_CODES
-) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    if not isinstance(value, Mapping):
-        raise ValueError('must be a table, such as {"charts/" = {PTC8 = "note"}}')
-    return tuple((str(glob), _parse_severities(table, codes)) for glob, table in value.items())
+_parse_per_file_ignores = partial(_parse_per_file, _parse_selectors, '["PTC8"]')
+_parse_per_file_severities = partial(_parse_per_file, _parse_severities, '{PTC8 = "note"}')
 
 
 def _parse_string(value: object) -> str:
@@ -363,16 +354,15 @@ def _parse_string(value: object) -> str:
     return value
 
 
-def _parse_paths(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError('must be a list of files and folders, such as ["crds"]')
+def _parse_texts(of_what: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise ValueError(f"must be a list of {of_what}")
     return tuple(value)
 
 
-def _parse_patterns(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError('must be a list of patterns as in .gitignore, such as ["charts/", "*-patch.yaml"]')
-    return tuple(value)
+_parse_paths = partial(_parse_texts, 'files and folders, such as ["crds"]')
+_parse_patterns = partial(_parse_texts, 'patterns as in .gitignore, such as ["charts/", "*-patch.yaml"]')
+_parse_plugins = partial(_parse_texts, 'installed packages, such as ["acme-ptcompile"]')
 
 
 def _parse_severity(value: object) -> str:

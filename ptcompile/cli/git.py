@@ -16,7 +16,7 @@ from ptcompile.cli.files import InputFile, UsageError
 _QUIET = {"GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
 _LENGTH_OF_SHA1 = 40
 _LINK = "120000"
-"""The mode of a link in a tree; what it leads to is a file of its own."""
+"""The mode of a link in a tree; what it leads to is another file."""
 
 
 def changed_since(revision: str, inputs: Sequence[InputFile]) -> list[InputFile]:

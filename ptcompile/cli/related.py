@@ -1,7 +1,7 @@
 """Objects of other files: those that affect the objects of a file, and those that a file of the same folder repeats.
 
 `lint jobs/ queues/` checks each file separately, together with the namespaces, queues, quotas and Services of all other
-files.
+files. Those of a context are only read, so that a run over some files finds what a run over all of them finds there.
 """
 
 from __future__ import annotations
@@ -10,9 +10,13 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, takewhile
 
+from ptcompile._internal.files import SUFFIXES, is_inside
 from ptcompile._internal.lazy import cached_property
+from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.cli import files
+from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import InputFile
 from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, selector
 from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
@@ -20,6 +24,8 @@ from ptcompile.linter.unrendered import is_kustomized
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.cli.config import Config
+
     ObjectDigests = tuple[tuple[ObjectIdentity, str], ...]
     """The objects of a file, each with a digest of its content."""
     RepeatedObjects = dict[str, dict[ObjectIdentity, str]]
@@ -150,7 +156,7 @@ def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Re
     parsed.documents = ()  # breaks the reference cycle between documents and source
 
 
-def repeated_objects(files: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObjects:
+def repeated_objects(digests: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObjects:
     """Return the objects that files repeat from an earlier file of their folder.
 
     Copies with the same content are left out, except jobs, whose digest is empty.
@@ -158,7 +164,7 @@ def repeated_objects(files: Iterable[tuple[str, ObjectDigests]]) -> RepeatedObje
     kustomized = cache(is_kustomized)
     first: dict[tuple[str, ObjectIdentity], tuple[str, str]] = {}
     repeated: RepeatedObjects = {}
-    for path, objects in files:
+    for path, objects in digests:
         folder = folder_of(path)
         name = os.path.basename(path)
         for key, digest in objects if path != "<stdin>" else ():
@@ -179,10 +185,41 @@ def folder_of(path: str) -> str:
     return _absolute(os.path.dirname(path))
 
 
-def folder_words(objects: Mapping[str, ObjectDigests]) -> dict[str, set[bytes]]:
-    """Return the names of the objects of files, by folder: a file without them repeats none."""
-    words: dict[str, set[bytes]] = {}
-    for path, digests in objects.items():
-        names = {key[-1].encode() for key, _ in digests}
-        words.setdefault(folder_of(path), set()).update(names)
-    return words
+def earlier_files(file: InputFile, everything: Iterable[InputFile]) -> list[tuple[str, bytes]]:
+    """Return the files of a file's folder that are read before it, unless a kustomization combines them."""
+    folder = folder_of(file.name)
+    before = takewhile(lambda each: each.name != file.name, everything)
+    same = [(each.name, each.content) for each in before if folder_of(each.name) == folder]
+    return [] if same and is_kustomized(folder) else same
+
+
+class PartialRun(NamedTuple):
+    """The files of a run, by whether they are reported."""
+
+    reported: list[InputFile]
+    everything: Sequence[InputFile]
+    """These and those that are only read, in the order of a run over all of them."""
+    excluded: Sequence[InputFile] = ()
+    """The named files that a run over the context leaves out, such as patches of a kustomization."""
+    unreadable: Sequence[str] = ()
+    """The reasons for those that cannot be read."""
+
+
+def with_context(inputs: Sequence[InputFile], context: Sequence[str], config: Config) -> PartialRun:
+    """Return named files with those of the files and folders around them, searched as `lint` searches folders."""
+    if not context:
+        return PartialRun([*inputs], inputs)
+
+    around, unreadable = files.read_all(context, exclusions(config, context))
+    by_place = {os.path.realpath(file.name): file for file in around}
+    folders = [path for path in context if os.path.isdir(path)]
+    reported: list[InputFile] = []
+    excluded: list[InputFile] = []
+    for file in inputs:
+        place = os.path.realpath(file.name)
+        is_searched = place.endswith(SUFFIXES) and any(is_inside(place, folder) for folder in folders)
+        (excluded if is_searched and place not in by_place else reported).append(file)
+        by_place[place] = file
+
+    everything = [file for file in by_place.values() if file not in excluded]
+    return PartialRun(reported, everything, excluded, unreadable)

@@ -99,6 +99,18 @@ def map_files(
 class Reporter:
     """Collects diagnostics with the texts they point into, and prints them once, at the end."""
 
+    ignored = 0
+    """Number of findings that comments in the files, the configuration or an option suppress."""
+    fixed: int | None = None
+    """Number of fixed findings, or None unless fixes were requested."""
+    stdout_is_taken = False
+    """Whether standard output has another result already; findings then go to standard error."""
+    _known = 0
+    """Number of findings that the baseline covers."""
+    _checked: int | None = None
+    """Number of objects that a lint checked; None for another verb."""
+    _unreadable = False
+
     def __init__(
         self,
         formats: Sequence[ReportFormat] = (),
@@ -131,14 +143,6 @@ class Reporter:
         """What statistics are grouped by; if any, they are printed instead of the findings."""
         self._baseline = baseline
         self._active_codes = active_codes
-        self._known = 0
-        """Number of findings that the baseline covers."""
-        self.ignored = 0
-        """Number of findings that comments in the files, the configuration or an option suppress."""
-        self.fixed: int | None = None
-        """Number of fixed findings, or None unless fixes were requested."""
-        self.stdout_is_taken = False
-        """Whether standard output has another result already; findings then go to standard error."""
         self._diagnostics: list[Diagnostic] = []
         self._texts: dict[str | None, str] = {}
         self._lines: dict[str | None, dict[int, str]] = {}
@@ -147,11 +151,7 @@ class Reporter:
         """Names of the files."""
         self._documents = 0
         self._unchecked: list[Unchecked] = []
-        self._checked: int | None = None
-        """Number of objects that a lint checked; None for another verb."""
-        self._checked_nothing = False
         self._skipped: list[str] = []
-        self._unreadable = False
         self._noted_kinds: set[str] = set()
         """The messages about kinds that were reported: a run has one for each kind, not one for each file."""
 
@@ -300,9 +300,12 @@ class Reporter:
 
         self._diagnostics = [streams.to_diagnostic(streams.no_documents(), None, name) for name in self._names]
 
+    @property
+    def _checked_nothing(self) -> bool:
+        return self._checked == 0 and bool(self._documents or self._unchecked)
+
     def _report_nothing_checked(self) -> None:
         """Add a note if there were objects, and none that could be checked."""
-        self._checked_nothing = self._checked == 0 and bool(self._documents or self._unchecked)
         if not self._checked_nothing or has_error(self._diagnostics):
             return
         from ptcompile.source import streams
@@ -387,9 +390,10 @@ class Reporter:
 
             lines = {name: lines_to_quote(self._diagnostics, text, name) for name, text in self._texts.items()}
             return with_frames(self._diagnostics, {**self._lines, **lines})
-        from ptcompile.report import renderer
+        from ptcompile.report import TELL_UNCHECKED, renderer
 
-        return renderer(output_format)(self._diagnostics, self._texts, self._unchecked)
+        unchecked = (self._unchecked,) if output_format in TELL_UNCHECKED else ()
+        return renderer(output_format)(self._diagnostics, self._texts, *unchecked)
 
     def _extension_pages(self, names: Sequence[str]) -> dict[str, tuple[str, str]]:
         """Return the pages of rules that plugins and the configuration add."""

@@ -12,7 +12,7 @@ ChangeKind = Literal["added", "removed", "changed", "moved"]
 
 ApplyOutcome = Literal["unchanged", "in-place", "refused", "restarts", "ignored", "created"]
 """The effect of an apply on an object: none, changed in place, rejected, restarts pods, or accepted but not seen by
-running pods; and of an object without a name, that it is created beside the others.
+running pods; and of an object without a name, that a new one is created.
 """
 
 

@@ -63,7 +63,7 @@ def make_server(
     around: Callable[[NamedText], Around] = lambda _: Around(),
 ) -> Server[Any]:
     """Return a server that reads files below `roots`; `settings` returns what judges a file, and `around` what the
-    files beside it mean for it.
+    other files mean for it.
     """
     one_at_a_time = anyio.CapacityLimiter(1)
 

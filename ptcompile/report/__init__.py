@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Diagnostic
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
 
 
 class Unchecked(NamedTuple):
@@ -26,84 +21,30 @@ class Unchecked(NamedTuple):
         return f"{version}{space}{resource.partition('/')[0]}"
 
 
-if TYPE_CHECKING:
+Renderer = Callable[..., str]
+"""Turns the diagnostics and the text of each file by name, and for some formats what was not checked, into the printed
+report.
+"""
 
-    class Renderer(Protocol):
-        """Turns the diagnostics, the text of each file by name, and what was not checked into the printed report."""
-
-        def __call__(
-            self,
-            diagnostics: Sequence[Diagnostic],
-            texts: Mapping[str | None, str],
-            unchecked: Sequence[Unchecked] = (),
-            /,
-        ) -> str:
-            """Return the report."""
-
-
-def _full() -> Renderer:
-    from ptcompile.report.text import full
-
-    return full
-
-
-def _concise() -> Renderer:
-    from ptcompile.report.text import concise
-
-    return concise
-
-
-def _json() -> Renderer:
-    from ptcompile.report.json import json
-
-    return json
-
-
-def _github() -> Renderer:
-    from ptcompile.report.ci import github
-
-    return github
-
-
-def _sarif() -> Renderer:
-    from ptcompile.report.ci import sarif
-
-    return sarif
-
-
-def _junit() -> Renderer:
-    from ptcompile.report.ci import junit
-
-    return junit
-
-
-def _gitlab() -> Renderer:
-    from ptcompile.report.ci import gitlab
-
-    return gitlab
-
-
-def _markdown() -> Renderer:
-    from ptcompile.report.ci import markdown
-
-    return markdown
-
-
-_FORMATS = {
-    "full": _full,
-    "concise": _concise,
-    "json": _json,
-    "github": _github,
-    "sarif": _sarif,
-    "junit": _junit,
-    "gitlab": _gitlab,
-    "markdown": _markdown,
-}
-
-FORMATS = tuple(_FORMATS)
+TELL_UNCHECKED = frozenset({"json", "junit", "sarif"})
+"""The formats that list what was not checked, as a third argument."""
+FORMATS = ("full", "concise", "json", "github", "sarif", "junit", "gitlab", "markdown")
 """Names of the formats."""
 
 
 def renderer(name: str) -> Renderer:
     """Return the renderer of a format, imported on demand."""
-    return _FORMATS[name]()
+    if name == "json":
+        from ptcompile.report.json import json
+
+        return json
+    if name in ("full", "concise"):
+        from ptcompile.report import text
+
+        renderers = vars(text)
+    else:
+        from ptcompile.report import ci
+
+        renderers = vars(ci)
+    render: Renderer = renderers[name]
+    return render

@@ -34,9 +34,7 @@ _SAFE_CHARACTERS = frozenset(" ,-/=")
 _MAX_MESSAGE_LENGTH = 500
 
 
-def github(
-    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], _unchecked: Sequence[Unchecked] = ()
-) -> str:
+def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
     """Return one `::error file=...,line=...::message` (or warning, notice) per finding, escaped as in GitHub's
     toolkit.
     """
@@ -77,9 +75,7 @@ def _escape_property(text: str) -> str:
 _GITLAB_SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
 
 
-def gitlab(
-    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], _unchecked: Sequence[Unchecked] = ()
-) -> str:
+def gitlab(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
     """Return a code quality report as GitLab reads it: a list of issues with unique fingerprints."""
     counts: Counter[str] = Counter()
     return format_json([_issue(diagnostic, counts) for diagnostic in sort_by_location(diagnostics)])
@@ -270,9 +266,7 @@ def rule_link(code: str, name: str, url: str | None) -> str:
     return f"[{code}]({url}) {name}" if code.isalnum() and url else html_code(f"{code} {name}")
 
 
-def markdown(
-    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], _unchecked: Sequence[Unchecked] = ()
-) -> str:
+def markdown(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
     """Return a table with a row for each finding; nothing without findings."""
     if not diagnostics:
         return ""

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from ptcompile.diagnostics import Diagnostic, Span
-from ptcompile.report import Unchecked
 from ptcompile.report.layout import (
     consequence,
     format_location,
@@ -40,9 +39,7 @@ def add_color(text: str) -> str:
     return text
 
 
-def concise(
-    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], _unchecked: Sequence[Unchecked] = ()
-) -> str:
+def concise(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
     """Return one line per finding."""
     return "".join(f"{_concise_line(d)}\n" for d in sort_by_location(diagnostics))
 
@@ -59,9 +56,7 @@ _MAX_WIDTH = 160
 """Number of characters quoted from a source line."""
 
 
-def full(
-    diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str], _unchecked: Sequence[Unchecked] = ()
-) -> str:
+def full(diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str]) -> str:
     """Return one paragraph per finding, separated by empty lines."""
     return with_frames(diagnostics, {name: lines_to_quote(diagnostics, text, name) for name, text in texts.items()})
 

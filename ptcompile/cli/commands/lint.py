@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
-from ptcompile.cli.context import with_context
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.options import Parser, add_cluster, add_jobs, add_output_format
-from ptcompile.cli.related import RelatedObjects, folder_of, folder_words, repeated_objects
+from ptcompile.cli.related import RelatedObjects, earlier_files, repeated_objects, with_context
 from ptcompile.cli.reporter import LintedFile, Reporter, map_files, printed_format, quoted_lines, shows_lines
 from ptcompile.diagnostics.selection import selection
 from ptcompile.kubernetes.index import Objects
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from ptcompile.cli.baseline import Baseline
     from ptcompile.cli.cache import ResultCache
     from ptcompile.cli.related import ObjectDigests, RepeatedObjects
+    from ptcompile.kubernetes.index import ObjectIdentity
     from ptcompile.source.documents import Source
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -118,6 +118,8 @@ class FileLinter:
         self.related = related
         self.earlier = earlier
         """Objects that each file repeats, or None if no other file can define them."""
+        self.everything: Sequence[InputFile] = ()
+        """The files of a partial run in order, with those that are only read."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle only the options, for spawned processes: plugins cannot be pickled."""
@@ -179,17 +181,18 @@ class FileLinter:
             file.content, lambda text: report(file._replace(content=text)), unsafe=self.options.unsafe_fixes
         )
 
-    def digests(self, file: InputFile) -> ObjectDigests:
-        """Return the objects of a file that is only read, as its report would."""
+    def defined_earlier(self, file: InputFile) -> dict[ObjectIdentity, str]:
+        """Return the objects of a file that an earlier file of its folder defines too, which need not be reported."""
         from ptcompile.api.inputs import File
-        from ptcompile.linter.repeated import object_digests
+        from ptcompile.linter.repeated import defined_earlier
         from ptcompile.source import documents as source
 
-        options = self._options_of(file)
-        parsed = source.read(file.content, file.name, options.versions.kubernetes)
-        digests = object_digests(parsed, options.inputs(File(parsed, file.name)).definitions)
-        parsed.documents = ()
-        return tuple(digests.items())
+        earlier = earlier_files(file, self.everything)
+        if not earlier:
+            return {}
+        parsed = source.read(file.content, file.name)
+        definitions = self._options_of(file).inputs(File(parsed, file.name)).definitions
+        return defined_earlier(parsed, definitions, earlier)
 
 
 def lint_files(
@@ -252,26 +255,21 @@ def with_repeated(
     linter: FileLinter,
     work: Callable[[InputFile], R],
     objects: Callable[[R], ObjectDigests],
-    everything: Sequence[InputFile] = (),
 ) -> list[R]:
     """Return the results, after linting again the files that repeat an object of an earlier file of their folder.
 
     `work` checks a file with `linter`, and `objects` returns the objects of a result. This takes a second
-    pass, because the files that define an object are known only after all of them are read. `everything` has the
-    files in order with those that are only read, of which few share a folder and a name with a file of `inputs`.
+    pass, because the files that define an object are known only after all of them are read.
     """
     if linter.earlier is None:
         return [*results]
     from contextlib import closing
 
     pairs = [*zip(inputs, results, strict=True)]
-    digests = {file.name: objects(result) for file, result in pairs}
-    words = folder_words(digests)
-    for file in everything:
-        if file.name not in digests and any(word in file.content for word in words.get(folder_of(file.name), ())):
-            digests[file.name] = linter.digests(file)
-    ordered = [file for file in everything or inputs if file.name in digests]
-    linter.earlier = repeated_objects((file.name, digests[file.name]) for file in ordered)
+    if linter.everything:
+        linter.earlier = {file.name: known for file in inputs if (known := linter.defined_earlier(file))}
+    else:
+        linter.earlier = repeated_objects((file.name, objects(result)) for file, result in pairs)
     again = [file for file in inputs if file.name in linter.earlier]
     with closing(map_files(work, again, linter.options.jobs)) as fresh:
         return [next(fresh) if file.name in linter.earlier else result for file, result in pairs]
@@ -300,17 +298,13 @@ def wants_fixes(options: argparse.Namespace) -> bool:
     return bool(options.fix or options.diff)
 
 
-def run_fixes(
-    inputs: Sequence[InputFile], linter: FileLinter, findings: Reporter, everything: Sequence[InputFile]
-) -> int:
+def run_fixes(inputs: Sequence[InputFile], linter: FileLinter, findings: Reporter) -> int:
     """Fix all files and report the remaining findings; with --diff, print a patch and write nothing."""
     from contextlib import closing
 
     options = linter.options
     with closing(map_files(linter.fixed, inputs, options.jobs)) as results:
-        fixed = with_repeated(
-            inputs, [*results], linter, linter.fixed, lambda result: result.report.objects, everything
-        )
+        fixed = with_repeated(inputs, [*results], linter, linter.fixed, lambda result: result.report.objects)
     fixed_files = [_FixedFile(*pair) for pair in zip(inputs, fixed, strict=True)]
     for fixed_file in fixed_files:
         _report_skipped(fixed_file)
@@ -405,13 +399,15 @@ def run(options: argparse.Namespace) -> int:
     several = len(everything) > 1
     related = RelatedObjects(everything, is_complete=several or "-" in options.paths or _searches(options))
     linter = FileLinter(options, config, profile, related.objects_for, {} if several else None)
+    if len(inputs) < len(everything):
+        linter.everything = everything
     if options.add_ignore:
-        return _add_ignores(inputs, linter, known, findings, everything)
+        return _add_ignores(inputs, linter, known, findings)
     if fixing:
         related.load()  # once, not in each process
-        return run_fixes(inputs, linter, findings, everything)
+        return run_fixes(inputs, linter, findings)
     linted_files = [linted for _, linted in lint_files(inputs, linter, related)]
-    linted_files = with_repeated(inputs, linted_files, linter, linter, lambda result: result.objects, everything)
+    linted_files = with_repeated(inputs, linted_files, linter, linter, lambda result: result.objects)
     for file, linted in zip(inputs, linted_files, strict=True):
         findings.add(
             file,
@@ -508,20 +504,14 @@ def _has_folders(paths: Sequence[str]) -> bool:
     return any("*" in path or os.path.isdir(path) for path in paths)
 
 
-def _add_ignores(
-    inputs: Sequence[InputFile],
-    linter: FileLinter,
-    baseline: Baseline | None,
-    findings: Reporter,
-    everything: Sequence[InputFile],
-) -> int:
+def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Baseline | None, findings: Reporter) -> int:
     """Add a comment for every finding that is not in the baseline, and report how many cannot be ignored by one."""
     from ptcompile.source.suppression import add_ignores
 
     changed: dict[str, str] = {}
     added = not_ignorable = 0
     reports = [linter.report(file) for file in inputs]
-    reports = with_repeated(inputs, reports, linter, linter.report, lambda result: result.objects, everything)
+    reports = with_repeated(inputs, reports, linter, linter.report, lambda result: result.objects)
     if not any(report.documents or report.diagnostics for report in reports):
         for file in inputs:
             findings.add(file, (), documents=0)

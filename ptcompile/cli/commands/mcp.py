@@ -79,8 +79,7 @@ def _settings(root: str, filename: str, cluster: bytes | None) -> CallSettings:
 def _around(roots: Sequence[str], item: NamedText) -> Around:
     """Return what the other files below the roots mean for a file, as in `ptcompile lint FILE --context ROOT`."""
     from ptcompile.cli.baseline import without_known
-    from ptcompile.cli.context import with_context
-    from ptcompile.cli.related import RelatedObjects, is_kustomized
+    from ptcompile.cli.related import RelatedObjects, earlier_files, with_context
     from ptcompile.kubernetes.index import Objects
     from ptcompile.linter.repeated import defined_earlier
     from ptcompile.mcp.inputs import Around, CallError
@@ -98,9 +97,7 @@ def _around(roots: Sequence[str], item: NamedText) -> Around:
     file = files.InputFile(next(filter(os.path.exists, places)), item.content, True)
     _, everything, excluded, _ = with_context([file], roots, settings)
     related = RelatedObjects(everything, is_complete=len(everything) > 1).objects_for(file)
-    folder = os.path.dirname(file.name)
-    earlier = [(each.name, each.content) for each in everything if os.path.dirname(each.name) == folder]
-    earlier = [(name, content) for name, content in earlier if name < file.name and not is_kustomized(folder)]
+    earlier = earlier_files(file, everything)
     return Around(
         beside=None if related is None else Objects(related),
         earlier=defined_earlier(documents.read(item.content, file.name), None, earlier) if earlier else None,
