@@ -210,8 +210,8 @@ def test_a_kind_that_kueue_leaves_out_by_default_has_the_note_of_its_rule() -> N
         "spec": {"pytorchReplicaSpecs": {"Master": master}},
     }
     (answer,) = ptcompile.admit(train, state=QUEUES).jobs
-    (note,) = answer.notes
-    assert any(note in diagnostic.message for diagnostic in ptcompile.lint(train).diagnostics)
+    assert (answer.outcome, answer.cluster_queue, answer.notes) == ("admitted", "", ())
+    assert any(answer.reason in diagnostic.message for diagnostic in ptcompile.lint(train).diagnostics)
     spec = {"queueFrameworks": ["kubeflow.org/pytorchjob"]}
     profile: Json = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": spec}
     (answer,) = ptcompile.admit(train, state=QUEUES, cluster=profile).jobs

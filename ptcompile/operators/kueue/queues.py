@@ -29,6 +29,9 @@ _OFF = {
 }
 
 
+ANY_FRAMEWORK = "*"
+
+
 def framework_off(kind: GroupVersionKind, versions: Versions, switched_on: Collection[str]) -> str:
     """Return the framework that must be switched on before Kueue manages a kind, or "" if it does without."""
     name = _OFF.get(kind, "")
@@ -56,7 +59,7 @@ def outside_text(
     group = kind[0].rpartition("/")[0]
     name = kind[1].lower() if group in ("", "apps") else f"{group}/{kind[1].lower()}"
     text = f"integrations.frameworks of Kueue's configuration does not list {name}: it starts outside of the queue"
-    return "" if name in configured else text
+    return text if {name, ANY_FRAMEWORK}.isdisjoint(configured) else ""
 
 
 PREFIX = "kueue.x-k8s.io/"

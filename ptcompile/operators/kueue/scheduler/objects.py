@@ -24,6 +24,7 @@ from ptcompile.kubernetes.unstructured import (
     object_name,
     string_map,
 )
+from ptcompile.operators.kueue.queues import ANY_FRAMEWORK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -315,8 +316,10 @@ def _read_configuration(by_kind: Mapping[str, Sequence[Json]], *, is_complete: b
 
 
 def _frameworks(integrations: Json) -> Iterator[str]:
-    """Yield the kinds that Kueue manages, as `group/kind`; those of other controllers are written `Kind.v1.group`."""
-    yield from as_strings(integrations.get("frameworks"))
+    """Yield the kinds that Kueue manages, as `group/kind`, or `ANY_FRAMEWORK` for an excerpt without a list; those of
+    other controllers are written `Kind.v1.group`.
+    """
+    yield from as_strings(integrations.get("frameworks")) or [ANY_FRAMEWORK]
     for name in as_strings(integrations.get("externalFrameworks")):
         kind, _, rest = name.partition(".")
         yield f"{rest.partition('.')[2]}/{kind.lower()}"
