@@ -107,9 +107,7 @@ def manifests(configuration: str) -> Mapping[str, str]:
     rules = {
         rule["code"]: rule["bad"]
         for rule in ptcompile.rules()
-        if _sampled(f"{configuration} {rule['code']}", 20)
-        and "TrainingJob" not in rule["bad"]
-        and rule["code"] != "PTC009"
+        if _sampled(f"{configuration} {rule['code']}", 20) and "TrainingJob" not in rule["bad"]
     }
     return {**OWN_MANIFESTS, **golden, **rules}
 
@@ -131,7 +129,7 @@ def _differences(
 
 def _write_baseline() -> None:
     """Write a baseline that knows every second finding of the file, and whose entries are not stale."""
-    found = ptcompile.lint(Path(FILENAME)).diagnostics[::2]
+    found = [one for one in ptcompile.lint(Path(FILENAME)).diagnostics if one.code != "PTC009"][::2]
     entries = []
     for one in found:
         kind, _, name = (one.resource or "").partition("/")
@@ -146,8 +144,8 @@ def test_doors_agree(configuration: str, capsysbinary: pytest.CaptureFixture[byt
     Path("ptcompile.toml").write_text(CONFIGURATIONS[configuration], encoding="utf-8")
     more = f"---\n{WIDGET}" if configuration == "schemas" else ""
     texts = [(name, text + more, DOORS) for name, text in manifests(configuration).items()]
-    # the custom resource is not a spec, and compile reads nothing else
-    doors = DOORS if more else {**DOORS, **DOORS_OF_SPECS}
+    # the custom resource is not a spec, and compile reads nothing else; a baseline is one of findings of lint
+    doors = DOORS if more or configuration == "baseline" else {**DOORS, **DOORS_OF_SPECS}
     texts += [(name, text + more, doors) for name, text in specs(configuration).items()]
 
     counts: Counter[str] = Counter()
