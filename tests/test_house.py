@@ -93,6 +93,7 @@ SMALL_MODULES = {
     "mcp/resources.py": "needs no `mcp` package, which protocol.py imports",
     "operators/kai/gang.py": "a scheduler's folder has a gang.py",
     "operators/scheduler_plugins/gang.py": "a scheduler's folder has a gang.py",
+    "rehearsal/preflight.py": "a program of its own, for the interpreter that trains",
     "rehearsal/sweep.py": "a program of its own, which survives the rehearsal",
     "simulator/launchers/ray.py": "`ray start` is no row of LAUNCHERS: its options have no torchrun names",
 }

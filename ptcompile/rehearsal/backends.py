@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from typing import NamedTuple
 
+from ptcompile._internal import files
+from ptcompile.rehearsal.cast import MODULES, Actor
 from ptcompile.rehearsal.containers import Containers, Engine, find_engine
 from ptcompile.rehearsal.course import Backend
 from ptcompile.rehearsal.namespaces import Namespaces
@@ -16,11 +18,12 @@ from ptcompile.rehearsal.places import RehearsalSettings
 from ptcompile.rehearsal.settings import RehearsalError
 
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_VERSIONS_SCRIPT = """
-import importlib.metadata as m
-print(m.version("torch"), *(name for name in ("accelerate", "deepspeed") if any(m.distributions(name=name))))
-"""
-"""Script that prints the version of PyTorch and the installed launchers other than torchrun."""
+_PREFLIGHT_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "preflight.py")
+_PREFLIGHT_SECONDS = 60
+_NO_TORCH = (
+    "{} has no torch: use --python to name one that has it, such as that of an environment where "
+    "`pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
+)
 
 
 class Ground(NamedTuple):
@@ -31,8 +34,6 @@ class Ground(NamedTuple):
     """Python interpreter that trains, as pods call it."""
     torch: str
     """Version of its PyTorch."""
-    launchers: tuple[str, ...]
-    """Installed launchers other than torchrun."""
     network: str
     """First two numbers of its IPv4 addresses."""
     env: Mapping[str, str]
@@ -43,16 +44,16 @@ class Ground(NamedTuple):
     """Whether memory limits of pods are enforced."""
 
 
-Opening = Callable[[str, RehearsalSettings, Sequence[str]], AbstractContextManager[Ground]]
-"""Opens a ground with files in a folder, for pods of these images."""
+Opening = Callable[[str, RehearsalSettings, Sequence[Actor]], AbstractContextManager[Ground]]
+"""Opens a ground with files in a folder, for these pods."""
 
 
 @contextmanager
-def open_ground(folder: str, settings: RehearsalSettings, images: Sequence[str]) -> Iterator[Ground]:
+def open_ground(folder: str, settings: RehearsalSettings, actors: Sequence[Actor]) -> Iterator[Ground]:
     """Open namespaces if this machine allows them, else containers; only containers if an image is set.
 
     Raises:
-        RehearsalError: neither is available, or torch is missing.
+        RehearsalError: neither is available, or torch, a launcher, a program or a module of the script is missing.
     """
     namespaces_error = None
     if settings.image is None:
@@ -62,7 +63,7 @@ def open_ground(folder: str, settings: RehearsalSettings, images: Sequence[str])
             namespaces_error = error
         else:
             with closing(namespaces):
-                yield _local_ground(namespaces, settings)
+                yield _local_ground(namespaces, settings, actors)
             return
     engine = find_engine()
     if engine is None:
@@ -70,62 +71,84 @@ def open_ground(folder: str, settings: RehearsalSettings, images: Sequence[str])
         raise RehearsalError(
             f"{namespaces_error}; neither docker nor podman answers in its place" if namespaces_error else message
         )
-    with _container_ground(folder, settings, images, engine) as container_ground:
+    with _container_ground(folder, settings, actors, engine) as container_ground:
         yield container_ground
 
 
-def _local_ground(namespaces: Namespaces, settings: RehearsalSettings) -> Ground:
+def _local_ground(namespaces: Namespaces, settings: RehearsalSettings, actors: Sequence[Actor]) -> Ground:
     python = find_interpreter(settings.python)
-    env = {"PATH": f"{os.path.dirname(os.path.abspath(python))}:{_SYSTEM_PATH}"}
-    torch, *launchers = torch_and_launchers(python)
-    return Ground(namespaces, python, torch, tuple(launchers), namespaces.network, env, "", namespaces.limits_memory)
+    path = f"{os.path.dirname(os.path.abspath(python))}:{_SYSTEM_PATH}"
+    torch = find_torch(python, settings.script, actors, own_path=path if settings.own_command else None)
+    return Ground(namespaces, python, torch, namespaces.network, {"PATH": path}, "", namespaces.limits_memory)
 
 
 @contextmanager
 def _container_ground(
-    folder: str, settings: RehearsalSettings, images: Sequence[str], engine: Engine
+    folder: str, settings: RehearsalSettings, actors: Sequence[Actor], engine: Engine
 ) -> Iterator[Ground]:
-    images_used = [settings.image] if settings.image else list(dict.fromkeys(images))
+    images = [settings.image] if settings.image else list(dict.fromkeys(actor.image for actor in actors))
     python = settings.python or "python"
-    with closing(Containers(folder, engine, images_used)) as containers:
+    name = f"{python} in the image {images[0]}"
+    way_out = "use --image to name another image, or --python to name another interpreter in it"
+    with closing(Containers(folder, engine, images)) as containers:
+        options = ("run", "--rm", "--pull=never", "--network=none", f"--entrypoint={python}", images[0])
         try:
-            options = ("run", "--rm", "--pull=never", "--network=none", f"--entrypoint={python}")
-            torch, *launchers = engine.run(*options, images_used[0], "-I", "-c", _VERSIONS_SCRIPT).split()
+            answer = engine.run(*options, "-I", "-c", _preflight_program(), "", *_launchers_of(actors))
         except RehearsalError as error:
-            raise RehearsalError(
-                f"{python} in the image {images_used[0]} has no torch ({error}): use --image to name another "
-                "image, or --python to name another interpreter in it"
-            ) from error
+            raise RehearsalError(f"{name} has no torch ({error}): {way_out}") from error
         yield Ground(
-            containers,
-            python,
-            torch,
-            tuple(launchers),
-            containers.network,
-            {},
-            f"{engine.name} {engine.version}",
-            containers.limits_memory,
+            backend=containers,
+            python=python,
+            torch=_checked_torch(answer, name, f"{name} has no torch: {way_out}"),
+            network=containers.network,
+            env={},
+            engine=f"{engine.name} {engine.version}",
+            limits_memory=containers.limits_memory,
         )
 
 
-def torch_and_launchers(python: str) -> list[str]:
-    """Return the version of an interpreter's PyTorch, followed by its launchers other than torchrun.
+def find_torch(python: str, script: str | None, actors: Sequence[Actor], *, own_path: str | None = None) -> str:
+    """Return the version of an interpreter's PyTorch. `own_path` is where the pods' own commands are searched.
 
     Raises:
-        RehearsalError: the interpreter does not exist or has no torch.
+        RehearsalError: the interpreter does not run, or torch, a launcher, a program or a module of the script is
+            missing. It names everything that is missing.
     """
+    command = [python, "-I", "-c", _preflight_program(), script or "", *_launchers_of(actors)]
     try:
         result = subprocess.run(  # noqa: S603 - the user's interpreter
-            [python, "-I", "-c", _VERSIONS_SCRIPT], capture_output=True, text=True, timeout=60, check=False
+            command, capture_output=True, text=True, timeout=_PREFLIGHT_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RehearsalError(f"{python} does not run: {error}") from error
-    if result.returncode:
-        raise RehearsalError(
-            f"{python} has no torch: use --python to name one that has it, such as that of an environment where "
-            "`pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
-        )
-    return result.stdout.split()
+    programs = sorted({actor.argv[0] for actor in actors if own_path is not None})
+    absent = [program for program in programs if shutil.which(program, path=own_path) is None]
+    missing = [f"this machine has no program {program}, with which the manifest's command begins" for program in absent]
+    return _checked_torch(result.stdout, python, _NO_TORCH.format(python), missing)
+
+
+def _preflight_program() -> str:
+    return files.read(_PREFLIGHT_PROGRAM).decode()
+
+
+def _launchers_of(actors: Sequence[Actor]) -> list[str]:
+    """Return the launchers that the interpreter needs; torchrun is a part of torch."""
+    return sorted({actor.argv[0] for actor in actors} & {*MODULES} - {"torchrun"})
+
+
+def _checked_torch(answer: str, python: str, no_torch: str, missing: Sequence[str] = ()) -> str:
+    """Return the version of PyTorch in the answer of the preflight program.
+
+    Raises:
+        RehearsalError: something is missing.
+    """
+    torch, *absent = answer.splitlines() or [""]
+    problems = [*([] if torch else [no_torch]), *(f"{python} {clause}" for clause in absent), *missing]
+    if not problems:
+        return torch
+    if len(problems) == 1:
+        raise RehearsalError(problems[0])
+    raise RehearsalError("\n  ".join(["no pod was started, for several reasons:", *problems]))
 
 
 def find_interpreter(python: str | None) -> str:

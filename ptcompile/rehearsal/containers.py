@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ptcompile.rehearsal.course import Joined
 from ptcompile.rehearsal.settings import RehearsalError
 
 _INFO_FORMATS = {
@@ -181,7 +182,7 @@ class Containers:
             with contextlib.suppress(RehearsalError):  # the container has just exited
                 self._engine.run("kill", f"--signal={number}", self._running[pod][1])
 
-    def training_pods(self) -> set[int] | None:
+    def training_pods(self) -> dict[int, Joined] | None:
         """Return None: engines do not show the connections of a container."""
         return None
 

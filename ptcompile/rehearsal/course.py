@@ -6,13 +6,14 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.logs import PodLog
 from ptcompile.rehearsal.places import TRAINING_FILE, Places, RehearsalSettings
-from ptcompile.rehearsal.restarts import Answer, Restarts
+from ptcompile.rehearsal.progress import ProgressLine
+from ptcompile.rehearsal.restarts import Answer, Repetition, Restarts
 from ptcompile.simulator.faults import Fault
 
 TYPE_CHECKING = False
@@ -36,6 +37,14 @@ class Round(NamedTuple):
     """Whether the sum over all ranks was correct."""
 
 
+class Joined(NamedTuple):
+    """What the environment of a training process says, where its script reports nothing."""
+
+    group: int
+    """Node rank."""
+    world: int
+
+
 class Observation(NamedTuple):
     """The observations of one pod."""
 
@@ -46,7 +55,9 @@ class Observation(NamedTuple):
     lost: bool
     """Whether a fault removed it for good."""
     error: str | None
-    """First line of its log that is an error."""
+    """First line of its log that is an error, without what it wrote after SIGTERM."""
+    joined: Joined | None = None
+    """What its processes joined last, if its script reports no rounds."""
 
 
 def read_rounds(folder: str, start_time: float) -> list[Round]:
@@ -75,8 +86,6 @@ LINGER_SECONDS = 20.0
 """Seconds without changes that the other pods have to end after a pod failed without a fault."""
 TRAINING_SECONDS = 300.0
 """Seconds that a script has until its processes train; then the times of the faults count."""
-CRASHES = 4
-"""Failures of one pod since the last fault after which it is not started again: the cluster would go on for hours."""
 _TIMED_KINDS = ("kill", "drain", "fail-process")
 """Faults whose times count from the moment when all pods train."""
 _TICK_SECONDS = 0.1
@@ -98,14 +107,29 @@ class Backend(Protocol):
     def exits(self) -> Iterable[tuple[int, int]]:
         """Yield the pods that exited since the last call, with their exit status."""
 
-    def training_pods(self) -> set[int] | None:
-        """Return the pods whose processes have joined a process group, or None if the back end cannot see it."""
+    def training_pods(self) -> Mapping[int, Joined] | None:
+        """Return what the processes of pods have joined, or None if the back end cannot see it."""
 
     def fail_process(self, pod: int) -> bool:
         """Kill one training process of a pod, and return whether that is possible."""
 
     def ran_out_of_memory(self, pod: int) -> bool:
         """Return whether a process of the pod was killed for using more memory than the pod's limit."""
+
+
+class _Sight:
+    """What the back end sees of pods whose script reports nothing."""
+
+    def __init__(self) -> None:
+        self.training: Mapping[int, Joined] | None = {}
+        """What pods train in at the moment; None if that is not seen."""
+        self.last: dict[int, Joined] = {}
+        """What each pod joined last."""
+
+    def look(self, backend: Backend) -> None:
+        """Look again."""
+        self.training = backend.training_pods()
+        self.last |= self.training or {}
 
 
 class Training(NamedTuple):
@@ -158,7 +182,9 @@ class Course:
         """Pods that the operator recreates together, and when."""
         self._planned: list[tuple[float, Fault]] = []
         """Faults that are not injected yet, and when they are due."""
-        self._crashes = dict.fromkeys(self._pods, 0)
+        self._repetition = Repetition(is_disturbed=any(fault.kind not in _TIMED_KINDS for fault in faults))
+        self._line = ProgressLine()
+        self._sight = _Sight()
         self._kill_times: dict[int, float] = {}
         """Pods that got SIGTERM, and when they get SIGKILL."""
         self._start_time = time.monotonic()
@@ -201,6 +227,8 @@ class Course:
                 progress(f"{self.now:6.1f} s  {line}")
                 last_line = line
                 self._last_change = self.now
+            if self._training_now() == {*self._running_pods()}:
+                self._line.settle([log.error for log in self._logs if self._repetition.is_disturbed])
         self._skip_planned()
         return tuple(self._observe(pod) for pod in self._pods)
 
@@ -216,6 +244,7 @@ class Course:
         self._places.renew(pod, keep_volumes=in_place)
         if not in_place:
             self._places.assign_address(pod)
+        self._logs[pod].begin()
         if "dns-lag" in delays:
             # unscaled: it races against the start of a program, which takes as long as ever
             self._schedule.append(_Due(self.now + delays["dns-lag"], lambda: self._publish_names(pod)))
@@ -245,6 +274,8 @@ class Course:
             self._last_look = self.now
             for log in self._logs:
                 log.shorten()
+            if self._settings.blind:
+                self._sight.look(self._backend)
         self._run_due()
 
     def _record_exits(self) -> None:
@@ -281,7 +312,8 @@ class Course:
             self.skipped.append((fault, self._state_text(fault.pod)))
             return
         self._last_fault = self._last_change = self.now
-        self._crashes = dict.fromkeys(self._pods, 0)
+        self._repetition.begin_again()
+        self._line.add_fault(fault.kind, fault.pod)
         if fault.kind == "fail-process":
             self._fail_process(fault)
             return
@@ -308,6 +340,7 @@ class Course:
     def _terminate(self, pods: Iterable[int]) -> None:
         """Send SIGTERM to running pods, and SIGKILL after their grace periods."""
         for pod in (pod for pod in pods if pod not in self._exits):
+            self._logs[pod].end()
             self._backend.signal(pod, signal.SIGTERM)
             self._kill_times[pod] = self.now + self._actors[pod].surroundings.grace
 
@@ -320,12 +353,14 @@ class Course:
             if out_of_memory:
                 self._note(what)
             return
-        self._crashes[pod] += 1
+        self._logs[pod].search(is_whole=True)
+        has_volumes = bool(self._actors[pod].surroundings.volumes)
+        repeats = self._repetition.clause(pod, self._logs[pod].error, has_volumes=has_volumes)
         if not answer.pods:
             self._note(f"{what}: {answer.text}")
-        elif self._crashes[pod] >= CRASHES:
-            self._note(f"{what}, for the {CRASHES}th time: the rehearsal ends, the cluster would go on ({answer.text})")
-        else:
+        elif repeats:
+            self._note(f"{what}, {repeats}: the rehearsal ends, the cluster would go on: {answer.text}")
+        elif not self._repetition.gave_up:
             delay = self._scale(answer.delay)
             self._note(f"{what}: {answer.text}" + (f", after {delay:g} s" if delay else ""))
             self._last_change = self.now
@@ -350,6 +385,7 @@ class Course:
 
     def _note(self, text: str) -> None:
         self.events.append((self.now, text))
+        self._line.add_event(text)
 
     def _state_text(self, pod: int) -> str:
         if pod in self._lost_pods:
@@ -393,6 +429,9 @@ class Course:
             return True
         if self._planned:
             return False
+        if self._is_finishing and not self._settings.blind and self._is_quiet(2 * QUIET_SECONDS):
+            self._note("the pods still wait for one another: the rehearsal ends, the cluster would go on")
+            return True
         has_failed = any(status for pod, status in self._exits.items() if pod not in self._lost_pods)
         return has_failed and self.now - self._last_change > LINGER_SECONDS
 
@@ -406,10 +445,10 @@ class Course:
             return "file"
         if self._marks_training:
             return None
-        training = self._backend.training_pods()
+        training = self._sight.training
         if training is None:
             return "start"
-        if running and running <= training | marked:
+        if running and running <= training.keys() | marked:
             return "connections"
         return "time" if self.now > min(TRAINING_SECONDS, self._settings.limit / 2) else None
 
@@ -426,14 +465,27 @@ class Course:
 
     def _progress_line(self) -> str:
         """Return the progress in one line."""
-        running = self._running_pods()
-        last_rounds = [self._rounds(pod)[-1:] for pod in running]
-        training = [rounds[0] for rounds in last_rounds if rounds]
-        world = max((last_round.world for last_round in training), default=0)
-        return f"{len(running)} of {len(self._pods)} pods run, {len(training)} have met, world {world}"
+        settled = {*self._training_now(), *(pod for pod, status in self._exits.items() if status == 0)}
+        errors = [None if pod in settled else self._logs[pod].error for pod in self._pods]
+        return self._line.text(len(self._running_pods()), self._worlds(), errors)
 
-    def _is_quiet(self) -> bool:
-        return self.now - max(self._last_change, self._last_fault) > QUIET_SECONDS
+    def _worlds(self) -> dict[int, int] | None:
+        """Return the size of the world that each running pod has met, or None if that is not seen."""
+        if not self._settings.blind:
+            rounds = {pod: self._rounds(pod) for pod in self._running_pods()}
+            return {pod: joins[-1].world for pod, joins in rounds.items() if joins}
+        if self._sight.training is None:
+            return None
+        return {pod: joined.world for pod, joined in self._sight.training.items() if pod not in self._exits}
+
+    def _training_now(self) -> set[int]:
+        """Return the running pods that train; if the script reports its rounds, all of them or none."""
+        if self._settings.blind:
+            return {*(self._worlds() or ())}
+        return {*self._running_pods()} if self._are_all_training() else set()
+
+    def _is_quiet(self, seconds: float = QUIET_SECONDS) -> bool:
+        return self.now - max(self._last_change, self._last_fault) > seconds
 
     def _rounds(self, pod: int) -> list[Round]:
         return [*self._past_rounds[pod], *read_rounds(self._places.folder(pod), self._wall_clock_start)]
@@ -445,4 +497,5 @@ class Course:
             exit=self._exits.get(pod),
             lost=pod in self._lost_pods,
             error=self._logs[pod].first_error(),
+            joined=self._sight.last.get(pod),
         )

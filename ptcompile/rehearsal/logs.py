@@ -27,21 +27,38 @@ class PodLog:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._error: str | None = None
+        self.error: str | None = None
+        """First line of the last start that is an error, as far as it was searched."""
+        self._first_error: str | None = None
+        """The same of all starts."""
         self._position = 0
         """Bytes in which an error was searched already."""
         self.is_shortened = False
         """Whether its middle was dropped."""
+        self._is_ended = False
+        """Whether the pod has got SIGTERM: its errors from then on do not count."""
+
+    def begin(self) -> None:
+        """Search what the next start writes, without the rest of the last one."""
+        self.search(is_whole=True)
+        self._position = os.path.getsize(self.path)
+        self._is_ended = False
+        self.error = None
+
+    def end(self) -> None:
+        """Search no more of this start: the pod gets SIGTERM."""
+        self.search(is_whole=True)
+        self._is_ended = True
 
     def shorten(self) -> None:
         """Drop the middle of a log that is too long, after a search for an error in it.
 
         The pod appends meanwhile: what it writes during the copy may be dropped too.
         """
+        self.search()
         size = os.path.getsize(self.path)
         if size <= MAX_BYTES:
             return
-        self._search()
         with open(self.path, "r+b") as file:
             file.seek(size - KEPT_BYTES)
             end = file.read(KEPT_BYTES)
@@ -53,13 +70,17 @@ class PodLog:
 
     def first_error(self) -> str | None:
         """Return the first line that is an error, or None."""
-        self._search()
-        return self._error
+        self.search(is_whole=True)
+        return self._first_error
 
-    def _search(self) -> None:
-        """Search the part of the log that is new since the last search."""
-        if self._error is not None:
+    def search(self, *, is_whole: bool = False) -> None:
+        """Search an error in the part of the log that is new since the last search.
+
+        `is_whole` is whether the last line is complete: a running pod may be writing it.
+        """
+        if self.error is not None or self._is_ended:
             return
+
         rest = b""
         with open(self.path, "rb") as file:
             file.seek(self._position)
@@ -67,10 +88,15 @@ class PodLog:
                 self._position += len(chunk)
                 *lines, rest = (rest + chunk).split(b"\n")
                 rest = rest[:_MAX_LINE_BYTES]
-                self._error = next(filter(None, map(_error_of, lines)), None)
-                if self._error is not None:
-                    return
-        self._error = _error_of(rest)
+                self.error = next(filter(None, map(_error_of, lines)), None)
+                if self.error is not None:
+                    break
+        if self.error is None and is_whole:
+            self.error = _error_of(rest)
+        elif self.error is None and len(rest) < _MAX_LINE_BYTES:
+            self._position -= len(rest)
+
+        self._first_error = self._first_error or self.error
 
 
 def _error_of(line: bytes) -> str | None:

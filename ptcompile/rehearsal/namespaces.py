@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from ptcompile.rehearsal.cgroups import MemoryLimits
+from ptcompile.rehearsal.course import Joined
 from ptcompile.rehearsal.settings import RehearsalError
 
 _STAGE_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
@@ -56,8 +57,8 @@ class Namespaces:
         self._limits = MemoryLimits(os.path.basename(folder))
         self.limits_memory = self._limits.works
         """Whether memory limits of pods are enforced."""
-        self._training: set[int] = set()
-        """Pods whose processes had joined a process group at the last look."""
+        self._training: dict[int, Joined] = {}
+        """What the processes of pods had joined at the last look."""
         self._is_looking = False
 
     @staticmethod
@@ -95,13 +96,13 @@ class Namespaces:
         for line in lines:
             event = json.loads(line)
             if event["event"] == "training":
-                self._training = set(event["pods"])
+                self._training = {int(pod): Joined(*joined) for pod, joined in event["pods"].items()}
                 self._is_looking = False
             else:
                 yield event["pod"], event["code"]
 
-    def training_pods(self) -> set[int]:
-        """Return the pods whose processes have joined a process group, as far as known, and look again."""
+    def training_pods(self) -> dict[int, Joined]:
+        """Return what the processes of pods have joined, as far as known, and look again."""
         if not self._is_looking:
             self._is_looking = True
             self._send_command(do="look")

@@ -89,8 +89,11 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
     running = [str(a.number) for a, s in zip(rehearsal.actors, rehearsal.seen, strict=True) if s.exit is None]
     if rehearsal.settings.blind and rehearsal.limited and running:
         return f"failed: pods {', '.join(running)} still ran at the time limit"
+    if rehearsal.verdict.machine:
+        return f"not decided: this machine ended the rehearsal: {rehearsal.verdict.machine}"
     if rehearsal.verdict.differences:
-        return "failed: differs from what simulate predicts"
+        slow = ", unless this machine needs a longer --limit" if rehearsal.limited else ""
+        return f"failed: differs from what simulate predicts{slow}"
     if seen == "fail" and claimed == "all":
         return "failed: the script failed after the pods had met"
     if seen == "fail":
@@ -119,7 +122,7 @@ def fault_text(fault: Fault) -> str:
 
 
 def _pod_row(actor: Actor, observation: Observation, rehearsal: Rehearsal) -> list[str]:
-    last = observation.rounds[-1] if observation.rounds else None
+    last = observation.rounds[-1] if observation.rounds else observation.joined
     state = "lost" if observation.lost else "running"
     return [
         f"{actor.number} {actor.name}",
@@ -164,6 +167,7 @@ def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
             "why": verdict.claimed.why,
             "seen": verdict.seen,
             "differences": list(verdict.differences),
+            "machine": verdict.machine or None,
         },
         "training": rehearsal.training._asdict() | {"seconds": round(rehearsal.training.seconds, 1)}
         if rehearsal.training
@@ -190,6 +194,7 @@ def _pod_to_dict(actor: Actor, observation: Observation) -> dict[str, Any]:
         "exit": observation.exit,
         "lost": observation.lost,
         "error": observation.error,
+        "joined": observation.joined and observation.joined._asdict(),
     }
 
 

@@ -5,6 +5,7 @@ What each operator does, with its limits and delays, is `Kind.restarts`.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import NamedTuple
 
@@ -31,6 +32,48 @@ class Answer(NamedTuple):
     """Pods that fail with the same counter start together, after the last delay; empty if each starts alone."""
     text: str
     """What happens and why, as a clause."""
+
+
+CRASHES = 4
+"""Failures of one pod since the last fault after which it is not started again: the cluster would go on for hours."""
+ALIKE = 2
+"""The same for failures with the same error that no fault led to, of a pod without volumes: it starts as before."""
+_NUMBER = re.compile(r"\d+")
+"""Numbers, such as addresses and process IDs, differ between errors that are the same."""
+
+
+class Repetition:
+    """The failures of pods since the last fault, and whether another start would only fail again."""
+
+    def __init__(self, *, is_disturbed: bool) -> None:
+        self.is_disturbed = is_disturbed
+        """Whether a fault may lead to failures."""
+        self.gave_up = False
+        """Whether a pod failed so often that none is started again."""
+        self._counts: Counter[int] = Counter()
+        self._errors: dict[int, str] = {}
+        """The error with which each pod failed last."""
+
+    def begin_again(self) -> None:
+        """Forget the failures before a fault."""
+        self.is_disturbed = True
+        self._counts.clear()
+
+    def clause(self, pod: int, error: str | None, *, has_volumes: bool) -> str:
+        """Count a failure, and return the clause that says why another start would fail again, or an empty string."""
+        text = _NUMBER.sub("0", error or "")
+        is_alike = bool(text) and text == self._errors.get(pod)
+        self._errors[pod] = text
+        self._counts[pod] += 1
+
+        starts_as_before = not self.is_disturbed and not has_volumes
+        if is_alike and starts_as_before and self._counts[pod] >= ALIKE:
+            self.gave_up = True
+            return f"twice with the same error ({error})"
+        if self._counts[pod] >= CRASHES:
+            self.gave_up = True
+            return f"for the {CRASHES}th time"
+        return ""
 
 
 class _RolePods(NamedTuple):

@@ -12,7 +12,7 @@ from ptcompile.diagnosis.first import FirstCause, find_origin, masked
 from ptcompile.diagnosis.lines import Logs
 from ptcompile.kubernetes.versions import parse_version
 from ptcompile.rehearsal.backends import Ground, Opening, open_ground
-from ptcompile.rehearsal.cast import MODULES, Actor, Cast, cast
+from ptcompile.rehearsal.cast import Actor, Cast, cast
 from ptcompile.rehearsal.course import Course, Observation, Progress, Training
 from ptcompile.rehearsal.folders import describe_files, open_folder, remove_leftovers
 from ptcompile.rehearsal.logs import KEPT_BYTES, MAX_BYTES, PodLog, open_logs
@@ -82,15 +82,19 @@ def rehearse(
                 f"no pod {fault.pod} to {fault.kind}: {len(rehearsed.actors)} pods train, counted from 0"
             )
     start = time.monotonic()
+    masker = masker_of([job.manifest])
+    masked_text = masker or str
+
+    def tell(line: str) -> None:
+        progress(masked_text(line))
+
     if leftovers := remove_leftovers():
         progress(f"removed {len(leftovers)} folders of rehearsals that were killed: {', '.join(leftovers)}")
     if hint := _long_wait_hint(job, faults, settings):
         progress(f"hint: {hint}")
-    course, observations, ground, stand_ins, cause = _play(job, rehearsed, faults, settings, progress, opening)
-    if masker := masker_of([job.manifest]):
-        observations = tuple(
-            fault._replace(error=masker(fault.error) if fault.error else None) for fault in observations
-        )
+    course, observations, ground, stand_ins, cause = _play(job, rehearsed, faults, settings, tell, opening)
+    if masker is not None:
+        observations = tuple(pod._replace(error=masker(pod.error) if pod.error else None) for pod in observations)
     injected = [fault for fault in faults if fault not in [skipped for skipped, _ in course.skipped]]
     verdict = judge(
         job,
@@ -104,7 +108,8 @@ def rehearse(
     )
     return Rehearsal(
         job, rehearsed.actors, tuple(faults), settings, ground.torch, observations, verdict, stand_ins,
-        time.monotonic() - start, course.limited, course.training, tuple(course.skipped), tuple(course.events),
+        time.monotonic() - start, course.limited, course.training, tuple(course.skipped),
+        tuple((seconds, masked_text(event)) for seconds, event in course.events),
         (hint,) if hint and course.limited else (), cause and masked(cause, [job.manifest]),
     )  # fmt: skip
 
@@ -116,12 +121,7 @@ def _play(
     """Run the pods. Return the course, what it observed, the back end, what differs from the cluster, and where a
     failure began.
     """
-    images = [actor.image for actor in rehearsed.actors]
-    with open_folder() as folder, opening(folder, settings, images) as ground:
-        if missing := {actor.argv[0] for actor in rehearsed.actors} & set(MODULES) - {"torchrun", *ground.launchers}:
-            raise RehearsalError(
-                f"{ground.python} has no {missing.pop()}, which starts the processes: install it there"
-            )
+    with open_folder() as folder, opening(folder, settings, rehearsed.actors) as ground:
         places = Places(
             folder, rehearsed.actors, settings, python=ground.python, network=ground.network, env=ground.env,
             in_containers=bool(ground.engine),
@@ -132,9 +132,9 @@ def _play(
         course = Course(rehearsed.actors, faults, places, ground.backend, settings, logs, recreated, operator)
         observations = course.play(progress)
         stand_ins = (
-            *_environment_stand_ins(images[0], ground, settings),
+            *_environment_stand_ins(rehearsed.actors[0].image, ground, settings),
             *rehearsed.stand_ins,
-            *_version_stand_ins(job, images[0], ground, settings),
+            *_version_stand_ins(job, rehearsed.actors[0].image, ground, settings),
             *_recreation_stand_ins(job, faults),
             *_file_stand_ins(places, logs),
             *_limit_stand_ins(rehearsed, ground),

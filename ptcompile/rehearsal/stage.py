@@ -75,14 +75,18 @@ class RunningPods:
         killed, self.killed = self.killed, self.killed - {pod for pod, _ in ended}
         return [(pod, 128 + signal.SIGKILL if pod in killed else status) for pod, status in ended]
 
-    def training(self) -> list[int]:
-        """Return the pods with a process that has joined a process group."""
-        return [pod for pod, process in self.running.items() if any(map(has_joined, descendants(process.pid)))]
+    def training(self) -> "dict[int, tuple[int, int]]":
+        """Return the node rank and the size of the world of each pod with a process that has joined a process group."""
+        joined = {
+            pod: next(filter(None, map(joined_world, descendants(process.pid))), None)
+            for pod, process in self.running.items()
+        }
+        return {pod: world for pod, world in joined.items() if world is not None}
 
     def fail_process(self, pod: int) -> None:
         """Kill the first process of a pod that has joined a process group."""
         process = self.running.get(pod)
-        joined = [pid for pid in descendants(process.pid) if has_joined(pid)] if process else []
+        joined = [pid for pid in descendants(process.pid) if joined_world(pid)] if process else []
         for pid in sorted(joined)[:1]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -98,8 +102,9 @@ def descendants(pid: int) -> list[int]:
     return [below for child in children for below in (child, *descendants(child))]
 
 
-def has_joined(pid: int) -> bool:
-    """Return whether a process has joined a process group: it is connected with each other process of its world.
+def joined_world(pid: int) -> "tuple[int, int] | None":
+    """Return the node rank and the size of the world that a process has joined, or None: a process that has joined is
+    connected with each other process of its world.
 
     gloo connects all processes when the group is initialized. Connections to the store do not count.
     """
@@ -110,10 +115,11 @@ def has_joined(pid: int) -> bool:
         store = int(env[b"MASTER_PORT"])
         sockets = {os.readlink(f"/proc/{pid}/fd/{number}") for number in os.listdir(f"/proc/{pid}/fd")}
         if b"RANK" not in env or (world == 1 and b"LOCAL_RANK" not in env):
-            return False
-        return sum(f"socket:[{inode}]" in sockets for inode in connections(pid, store)) >= world - 1
+            return None
+        is_connected = sum(f"socket:[{inode}]" in sockets for inode in connections(pid, store)) >= world - 1
+        return (int(env.get(b"GROUP_RANK", env[b"RANK"])), world) if is_connected else None
     except (OSError, KeyError, ValueError):  # it has just exited, or it does not train
-        return False
+        return None
 
 
 def connections(pid: int, store: int) -> list[str]:

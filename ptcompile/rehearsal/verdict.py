@@ -27,6 +27,15 @@ END_TEXTS: dict[End | None, str] = {
 }
 
 
+_MACHINE_ERRORS = (
+    "ImportError", "ModuleNotFoundError", "MemoryError", "RuntimeError: Numpy is not available",
+    "OSError: [Errno 12]", "OSError: [Errno 24]", "OSError: [Errno 28]",
+)  # fmt: skip
+"""Errors of the stand-in script and its launcher that come from the interpreter, the memory, the limit of open files or
+the disk of this machine.
+"""
+
+
 class RehearsalVerdict(NamedTuple):
     """The predicted and the observed end."""
 
@@ -34,6 +43,8 @@ class RehearsalVerdict(NamedTuple):
     seen: End
     differences: tuple[str, ...]
     """One sentence for each difference, or empty if prediction and observation agree."""
+    machine: str = ""
+    """The error of this machine that ended the rehearsal, so that it says nothing about the prediction."""
 
     @property
     def passed(self) -> bool:
@@ -87,9 +98,21 @@ def judge(
     is_of_script = blind and not faults and met and end == "fail"
     if expected.end is not None and end != expected.end and not is_of_script:
         differences.append(f"simulate predicts: {END_TEXTS[expected.end]} ({expected.why}); seen: {END_TEXTS[end]}")
+    machine = "" if blind or not differences else _machine_error(observations)
+    if machine:
+        return RehearsalVerdict(expected, end, (), machine)
     if end != "fail" and not blind:
         differences += _detail_differences(actors, observations)
     return RehearsalVerdict(expected, end, tuple(differences))
+
+
+def _machine_error(observations: Sequence[Observation]) -> str:
+    """Return the error of a pod that only this machine can be blamed for, or an empty string."""
+    for number, observation in enumerate(observations):
+        error = observation.error or ""
+        if error.startswith(_MACHINE_ERRORS) and not observation.lost:
+            return f"pod {number}: {error}"
+    return ""
 
 
 def _observed_end(observations: Sequence[Observation], *, blind: bool) -> End:

@@ -14,6 +14,8 @@ import pytest
 
 from ptcompile.rehearsal import RehearsalSettings, course
 from ptcompile.rehearsal.backends import Ground, Opening
+from ptcompile.rehearsal.cast import Actor
+from ptcompile.rehearsal.course import Joined
 
 FAKE = '''\
 #!{python}
@@ -84,22 +86,21 @@ class Scripted:
     def __init__(self, fails: dict[int, Iterable[int]] | None = None, *, rejoin: bool = True) -> None:
         self.clock = Clock()
         self.torch, self.engine = "2.13.0+fake", ""
-        self.launchers: tuple[str, ...] = ()
         self.fails, self.rejoin = fails or {}, rejoin
         self.folders: dict[int, Path] = {}
         self.running: set[int] = set()
         self.ended: list[tuple[int, int]] = []
         self.events: list[tuple[Any, ...]] = []
-        self.training: set[int] | None = set()
+        self.training: dict[int, Joined] | None = {}
         self.out_of_memory: set[int] = set()
 
     def opening(self) -> Opening:
         @contextmanager
-        def open_(folder: str, settings: RehearsalSettings, images: Sequence[str]) -> Iterator[Ground]:
+        def open_(folder: str, settings: RehearsalSettings, actors: Sequence[Actor]) -> Iterator[Ground]:
             python, env = settings.python or "python", {"PATH": "/usr/bin"}
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(course, "time", self.clock)
-                yield Ground(self, python, self.torch, self.launchers, "10.77", env, self.engine)
+                yield Ground(self, python, self.torch, "10.77", env, self.engine)
 
         return open_
 
@@ -131,7 +132,7 @@ class Scripted:
             with (self.folders[pod] / "seen.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps({**line, "time": self.clock.time() + 0.05}) + "\n")
 
-    def training_pods(self) -> set[int] | None:
+    def training_pods(self) -> dict[int, Joined] | None:
         return self.training
 
     def ran_out_of_memory(self, pod: int) -> bool:

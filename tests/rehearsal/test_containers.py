@@ -14,10 +14,13 @@ import pytest
 
 from ptcompile.rehearsal import RehearsalError, RehearsalSettings
 from ptcompile.rehearsal.backends import open_ground
+from ptcompile.rehearsal.cast import cast
 from ptcompile.rehearsal.containers import Containers, Engine, find_engine
 from tests.rehearsal.engines import fake_engine, python_image, told
+from tests.rehearsal.jobs import C10D, job
 
 IMAGE = "ptcompile-test-of-rehearsals:1"
+ACTORS = tuple(actor._replace(image=IMAGE) for actor in cast(job(C10D), max_processes=1).actors)
 KILLED = 128 + 9
 
 
@@ -177,7 +180,7 @@ def test_a_missing_image_is_not_pulled(docker: Path, tmp_path: Path) -> None:
     (docker / "images").write_text("")
     with (
         pytest.raises(RehearsalError, match=f"docker has no image {IMAGE}: pull it, or name"),
-        open_ground(str(tmp_path), RehearsalSettings(image=IMAGE), ["img:1"]),
+        open_ground(str(tmp_path), RehearsalSettings(image=IMAGE), ACTORS),
     ):
         pass
 
@@ -186,7 +189,7 @@ def test_an_image_without_torch_is_reported(docker: Path, tmp_path: Path) -> Non
     (docker / "exit").write_text("1")
     with (
         pytest.raises(RehearsalError, match=f"python in the image {IMAGE} has no torch"),
-        open_ground(str(tmp_path), RehearsalSettings(image=IMAGE), ["img:1"]),
+        open_ground(str(tmp_path), RehearsalSettings(image=IMAGE), ACTORS),
     ):
         pass
     assert told(docker)[-1][:2] == ["network", "rm"]
@@ -203,7 +206,7 @@ def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("no_namespaces")
 def test_without_namespaces_pods_are_containers_of_their_own_image(docker: Path, tmp_path: Path) -> None:
     (docker / "says").write_text("2.13.0")
-    with open_ground(str(tmp_path), RehearsalSettings(), [IMAGE, IMAGE]) as on:
+    with open_ground(str(tmp_path), RehearsalSettings(), ACTORS) as on:
         assert (on.python, on.torch, on.engine, on.env) == ("python", "2.13.0", "docker 20.10", {})
 
 
@@ -212,7 +215,7 @@ def test_without_any_back_end_the_error_says_what_is_missing(tmp_path: Path, mon
     monkeypatch.setenv("PATH", "")
     with (
         pytest.raises(RehearsalError, match=r"this machine .*: no; neither docker nor podman answers in its place"),
-        open_ground(str(tmp_path), RehearsalSettings(), [IMAGE]),
+        open_ground(str(tmp_path), RehearsalSettings(), ACTORS),
     ):
         pass
 
@@ -221,7 +224,7 @@ def test_an_image_needs_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("PATH", "")
     with (
         pytest.raises(RehearsalError, match="an image needs docker or podman, and neither answers"),
-        open_ground(str(tmp_path), RehearsalSettings(image=IMAGE), [IMAGE]),
+        open_ground(str(tmp_path), RehearsalSettings(image=IMAGE), ACTORS),
     ):
         pass
 

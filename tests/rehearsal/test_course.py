@@ -12,7 +12,8 @@ import pytest
 
 import ptcompile
 from ptcompile.rehearsal import Rehearsal, RehearsalError, RehearsalSettings, fault, rehearse, text, to_dict
-from ptcompile.rehearsal.backends import find_interpreter, torch_and_launchers
+from ptcompile.rehearsal.backends import find_interpreter, find_torch
+from ptcompile.rehearsal.course import Joined
 from tests.making import smallest
 from tests.rehearsal.jobs import RANGE, job
 from tests.rehearsal.playing import Scripted, fake_python
@@ -224,9 +225,9 @@ def test_an_interpreter_without_torch_is_rejected(tmp_path: Path) -> None:
     none.write_text("#!/bin/sh\nexit 1\n")
     none.chmod(0o755)
     with pytest.raises(RehearsalError, match="has no torch"):
-        torch_and_launchers(str(none))
+        find_torch(str(none), None, ())
     with pytest.raises(RehearsalError, match="does not run"):
-        torch_and_launchers(str(tmp_path / "nowhere"))
+        find_torch(str(tmp_path / "nowhere"), None, ())
     with pytest.raises(RehearsalError, match="program nowhere not found"):
         find_interpreter("nowhere")
 
@@ -265,3 +266,99 @@ def test_secrets_in_errors_are_masked(tmp_path: Path) -> None:
     rehearsal = play(tmp_path, Telling(), body=RANGE + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
     assert "hf_abcdefghijkl" not in text(rehearsal) + json.dumps(to_dict(rehearsal))
     assert "ValueError: bad token ***" in text(rehearsal)
+
+
+class Breaking(Scripted):
+    """Each start of the pod 1 fails at once, with an error and a number in it."""
+
+    def start(self, pod: int, config: dict[str, Any]) -> None:
+        super().start(pod, config)
+        if pod == 1:
+            with Path(config["log"]).open("a", encoding="utf-8") as log:
+                log.write(f"RuntimeError: no data at 10.77.0.{len(self.events)}\n")
+            self.running.discard(1)
+            self.ended.append((1, 1))
+
+
+BROKEN = RANGE + "\nrunPolicy: {onPodFailure: RestartPod, backoffLimit: 12}"
+
+
+def test_two_starts_that_end_alike_end_the_rehearsal(tmp_path: Path) -> None:
+    rehearsal = play(tmp_path, Breaking(), body=BROKEN, limit=900.0)
+    assert rehearsal.seen[1].starts == 2
+    assert "failed with status 1, twice with the same error (RuntimeError: no data" in rehearsal.events[-1][1]
+    assert "the rehearsal ends, the cluster would go on" in rehearsal.events[-1][1]
+    assert (rehearsal.limited, rehearsal.verdict.passed) == (False, False)
+
+
+def test_a_pod_with_a_volume_may_get_further_with_each_start(tmp_path: Path) -> None:
+    body = BROKEN + "\nvolumes: [{name: d, emptyDir: {}}]\nvolumeMounts: [{name: d, mountPath: /d}]"
+    rehearsal = play(tmp_path, Breaking(), body=body, limit=900.0)
+    assert rehearsal.seen[1].starts == 4
+    assert "for the 4th time" in rehearsal.events[-1][1]
+
+
+def told(tmp_path: Path, stage: Scripted, body: str, *faults: Any, **settings: Any) -> list[str]:
+    lines: list[str] = []
+    given = RehearsalSettings(fake_python(tmp_path), **{"limit": 15.0, **settings})
+    rehearse(job(body), faults, settings=given, max_processes=1, opening=stage.opening(), progress=lines.append)
+    return [line.partition(" s  ")[2] for line in lines]
+
+
+def test_the_progress_names_faults_and_the_first_error_with_its_meaning(tmp_path: Path) -> None:
+    class Lacking(Breaking):
+        def start(self, pod: int, config: dict[str, Any]) -> None:
+            if pod == 1:
+                with Path(config["log"]).open("a", encoding="utf-8") as log:
+                    log.write("ModuleNotFoundError: No module named 'hf_abcdefghijkl'\n")
+            super().start(pod, config)
+
+    lines = told(tmp_path, Scripted(), RANGE, fault("kill", "1@0.2s,back=0.3s"))
+    assert "2 of 3 pods run, 2 have met, world 2; pod 1 is killed" in lines
+    assert lines[-1].startswith("0 of 3 pods run")
+    lines = told(tmp_path, Lacking(), BROKEN + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
+    assert any("; pod 1: ModuleNotFoundError: No module named '***': " in line for line in lines), lines
+
+
+def test_the_progress_of_a_script_is_what_its_processes_have_joined(tmp_path: Path) -> None:
+    class Hanging(Scripted):
+        def exits(self) -> Iterable[tuple[int, int]]:
+            return []
+
+    (tmp_path / "train.py").touch()
+    joined = {pod: Joined(pod, 3) for pod in range(3)}
+    stage = Hanging()
+    stage.training = joined
+    script = str(tmp_path / "train.py")
+    assert "3 of 3 pods run, 3 have met, world 3" in told(tmp_path, stage, RANGE, script=script, limit=2.0)
+    stage = Hanging()
+    stage.training = joined
+    rehearsal = play(tmp_path, stage, script=script, limit=2.0)
+    assert [pod.joined for pod in rehearsal.seen] == [Joined(pod, 3) for pod in range(3)]
+    stage = Hanging()
+    stage.training = None
+    assert told(tmp_path, stage, RANGE, script=script, limit=2.0)[-1] == "3 of 3 pods run"
+
+
+def test_pods_that_wait_for_one_another_for_good_end_the_rehearsal(tmp_path: Path) -> None:
+    class Waiting(Scripted):
+        def exits(self) -> Iterable[tuple[int, int]]:
+            for folder in self.folders.values():
+                (folder / "finish").unlink(missing_ok=True)
+            return super().exits()
+
+    rehearsal = play(tmp_path, Waiting(rejoin=False), ("kill", "1@0.1s,back=0.2s"), limit=900.0)
+    assert not rehearsal.limited
+    assert rehearsal.events[-1][1].startswith("the pods still wait for one another: the rehearsal ends")
+
+
+def test_an_error_of_this_machine_says_nothing_about_the_prediction(tmp_path: Path) -> None:
+    class Poor(Breaking):
+        def start(self, pod: int, config: dict[str, Any]) -> None:
+            with Path(config["log"]).open("a", encoding="utf-8") as log:
+                log.write("OSError: [Errno 28] No space left on device\n")
+            super().start(pod, config)
+
+    rehearsal = play(tmp_path, Poor(), body=BROKEN, limit=900.0)
+    assert (rehearsal.verdict.differences, rehearsal.verdict.passed) == ((), False)
+    assert "not decided: this machine ended the rehearsal: pod 0: OSError: [Errno 28]" in text(rehearsal)

@@ -82,3 +82,27 @@ def test_a_log_is_shortened_above_its_maximum(
     made.shorten()
     assert Path(made.path).stat().st_size == left
     assert made.is_shortened is (left < size)
+
+
+def test_a_line_that_is_being_written_is_read_when_it_is_whole(tmp_path: Path) -> None:
+    made = log(tmp_path, "Value")
+    made.search()
+    with Path(made.path).open("a") as pod:
+        pod.write("Error: nan\n")
+    made.search()
+    assert made.error == "ValueError: nan"
+
+
+def test_what_a_pod_says_when_it_is_told_to_end_is_no_error(tmp_path: Path) -> None:
+    made = log(tmp_path, "step 1\n")
+    made.end()
+    with Path(made.path).open("a") as pod:
+        pod.write("SignalException: Process 7 got signal: 15\n")
+    assert made.first_error() is None
+    made.begin()
+    assert made.first_error() is None
+    with Path(made.path).open("a") as pod:
+        pod.write("KeyError: mine\n")
+    assert (made.first_error(), made.error) == ("KeyError: mine", "KeyError: mine")
+    made.begin()
+    assert (made.first_error(), made.error) == ("KeyError: mine", None)

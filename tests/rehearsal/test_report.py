@@ -152,7 +152,9 @@ FAILED = _seen(1, exit=1, error="ValueError: nan")
         ({"verdict": FAILS, "seen": (_seen(0), _seen(1, exit=None), _seen(2)), "settings": BLIND},
          "failed: differs from what simulate predicts"),
         ({"verdict": FAILS, "seen": (_seen(0), _seen(1, exit=None), _seen(2)), "limited": True},
-         "failed: differs from what simulate predicts"),
+         "failed: differs from what simulate predicts, unless this machine needs a longer --limit"),
+        ({"verdict": ENDS._replace(seen="fail", machine="pod 1: MemoryError: x")},
+         "not decided: this machine ended the rehearsal: pod 1: MemoryError: x"),
     ],
 )  # fmt: skip
 def test_the_verdict_in_a_sentence(fields: dict[str, Any], verdict: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import ptcompile
 from ptcompile.rehearsal import Rehearsal, to_dict
-from ptcompile.rehearsal.backends import torch_and_launchers
+from ptcompile.rehearsal.backends import find_torch
 from tests.recorded.torchrun.cases import CASES, Case, profile
 
 FOLDER = Path(__file__).parent
@@ -22,7 +22,7 @@ def played(case: Case, python: str) -> Rehearsal:
     Each pod runs one process unless the case sets another number.
     """
     return ptcompile.rehearse(
-        case.source, target=case.target, cluster=profile(series(torch_and_launchers(python)[0])), faults=case.faults,
+        case.source, target=case.target, cluster=profile(series(find_torch(python, None, ()))), faults=case.faults,
         python=python, limit=case.limit, restarts=False,
         progress=lambda line: print(f"    {line}", file=sys.stderr),
     )  # fmt: skip

@@ -1,0 +1,68 @@
+"""The progress line of a rehearsal: who runs and has met, what happened last, and the first error with its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from ptcompile.diagnosis.first import find_origin
+from ptcompile.diagnosis.lines import Logs
+from ptcompile.report.layout import shorten
+
+_SHOWN = 80
+"""Characters of an error that a line has, before what it means."""
+_FAULT_NEWS = {
+    "kill": "pod {} is killed",
+    "drain": "pod {} is drained",
+    "fail-process": "a process of pod {} fails",
+}
+
+
+class ProgressLine:
+    """What a line tells beyond the numbers of pods."""
+
+    def __init__(self) -> None:
+        self._news = ""
+        """What happened last, until all pods train again."""
+        self._overcome: set[str] = set()
+        """Errors after which all pods trained again."""
+
+    def add_event(self, text: str) -> None:
+        """Tell what the operator has done."""
+        self._news = text
+
+    def add_fault(self, kind: str, pod: int) -> None:
+        """Tell that a fault is injected."""
+        self._news = _FAULT_NEWS[kind].format(pod)
+
+    def settle(self, errors: Sequence[str | None]) -> None:
+        """Forget what happened: all pods train. `errors` are those that they had before."""
+        self._news = ""
+        self._overcome.update(filter(None, errors))
+
+    def text(self, running: int, worlds: Mapping[int, int] | None, errors: Sequence[str | None]) -> str:
+        """Return the line. `worlds` are the sizes of the worlds that running pods have met, or None if that is not
+        seen; `errors` are those of each pod that does not train, or None.
+        """
+        met = "" if worlds is None else f", {len(worlds)} have met, world {max(worlds.values(), default=0)}"
+        state = f"{running} of {len(errors)} pods run{met}"
+        present = tuple(None if error in self._overcome else error for error in errors)
+        return "; ".join(filter(None, (state, self._news, explain(present))))
+
+
+@cache
+def explain(errors: tuple[str | None, ...]) -> str:
+    """Return the error where the failure of the pods began, with what it means, or an empty string without errors."""
+    pods = [pod for pod, error in enumerate(errors) if error]
+    if not pods:
+        return ""
+
+    logs = Logs()
+    for pod in pods:
+        logs.read(f"pod{pod}.log", (errors[pod] or "").encode())
+    origin = find_origin(logs, tolerates=False)
+
+    if origin is None:
+        return f"pod {pods[0]}: {errors[pods[0]]}"
+    sighting = origin.sighting
+    return f"pod {origin.pod.removeprefix('pod')}: {shorten(sighting.text, _SHOWN)}: {sighting.message.meaning}"
