@@ -12,6 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile.compiler.frontend import aliases
 from ptcompile.diagnostics.terms import Effect
 from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.fabrics import FABRICS, FabricNeeds, Tuning
@@ -19,6 +20,7 @@ from ptcompile.hardware.machines import MACHINES
 from ptcompile.hardware.nodes import ANYWHERE, VENDORS
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.devices import Stack
+from ptcompile.operators.targets import TARGETS
 
 PACKAGE = Path(__file__).parent.parent / "ptcompile"
 TABLES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.json"))
@@ -157,6 +159,10 @@ def test_names_of_other_tools() -> None:
         assert row["names"]
     assert max(Counter((row["field"], row["note"]) for row in rows).values()) == 1
     assert "Slurm" in table["sources"]
+    assert table["values"]["target"].keys() == {*TARGETS}
+    for names in table["values"].values():
+        others = [aliases.normalize(name) for words in names.values() for name in words]
+        assert len(set(others)) == len(others)
 
 
 def test_a_longer_spec_path_comes_before_its_beginnings() -> None:

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 Examples:
-  ptcompile spec.yaml                      print manifests for the operator that the job needs
-  ptcompile spec.yaml --target volcano     the same job for another operator
-  ptcompile specs/ -o manifests/           one file of manifests for each file of specs
-  ptcompile lint manifests/                check any manifest as an API server would, offline
-  ptcompile simulate spec.yaml             show what every pod would see
-  ptcompile explain spec.elastic           what a field means, and what it becomes
-  ptcompile explain PTC302                 what a finding means
+  ptcompile spec.yaml                    print manifests for the job's operator
+  ptcompile spec.yaml --target volcano   the same job for another operator
+  ptcompile specs/ -o manifests/         a file of manifests for each of specs
+  ptcompile lint manifests/              check them as an API server would
+  ptcompile simulate spec.yaml           show what every pod would see
+  ptcompile explain spec.elastic         what a field is, and what it becomes
+  ptcompile explain PTC302               what a finding means
 
 `ptcompile help COMMAND` shows the options of a command. If a file has the name of a command, write ./compile.
 """
@@ -50,6 +50,12 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     if words and words[0] in _HELP:
         return _help(words[1:])
     if not words or words[0] not in COMMANDS:
+        if words and words[0] in _SUBMITTING and not os.path.exists(words[0]):
+            files.print_error(
+                f"ptcompile: no command {words[0]!r}: pipe the manifests to the cluster with `ptcompile SPEC | kubectl "
+                "apply -f -`, or try the job on this machine with `ptcompile rehearse SPEC`"
+            )
+            return 2
         if words and (near := _suggest_command(words[0])):
             files.print_error(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?")
             return 2
@@ -142,7 +148,9 @@ def overview() -> str:
     for group in dict.fromkeys(command.group for command in COMMANDS.values()):
         rows = (f"  {name:<11} {command.summary}" for name, command in COMMANDS.items() if command.group == group)
         lines += ["", f"{group}:", *rows]
-    return "\n".join([*lines, "", _EXAMPLES])
+    from ptcompile.cli.options import fit, terminal_width
+
+    return fit("\n".join([*lines, "", _EXAMPLES]), terminal_width()) + "\n"
 
 
 _OTHER_NAMES = {
@@ -153,6 +161,8 @@ _OTHER_NAMES = {
     **dict.fromkeys(("describe", "why", "doc", "docs"), "explain"),
 }
 """The commands by what other tools call them."""
+_SUBMITTING = frozenset({"submit", "run", "apply", "create", "deploy", "launch", "start"})
+"""What other tools call the creation of a job, which no command does."""
 
 
 def _suggest_command(word: str) -> str | None:
@@ -166,7 +176,6 @@ def _suggest_command(word: str) -> str | None:
 
 def build_parser(name: str) -> Parser:
     """Return the parser of a command."""
-    import argparse
     from importlib import import_module
 
     from ptcompile.cli.options import Parser, add_timeout
@@ -175,7 +184,6 @@ def build_parser(name: str) -> Parser:
     parser = Parser(
         prog=f"ptcompile {name}",
         description=f"{command.summary[0].upper()}{command.summary[1:]}.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.epilog, add_options, run_command = import_module(f"ptcompile.cli.commands.{command.module}").PARSERS[name]

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import partial
+from itertools import chain, groupby
 
 from ptcompile._internal.limits import MAX_SECONDS
 from ptcompile.cli import files
@@ -199,19 +200,55 @@ def check_target(name: str | None, *, extra: tuple[str, ...] = (), extensions: E
     targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
     if name not in targets:
         from ptcompile._internal.spelling import closest_match
+        from ptcompile.compiler.frontend.aliases import find_value
 
-        near = closest_match(name, [*targets, *extra])
+        near = find_value("target", name) or closest_match(name, [*targets, *extra])
         help = f"did you mean {near}?" if near else f"the targets are {', '.join([*targets, *extra])}"
         raise UsageError(f"no target {name!r}; {help}")
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """argparse's layout of a help, with texts that fit the terminal and no word that is broken at a hyphen."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return _wrapped(" ".join(text.split()), width)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return fit(text, width)
+
+
+def fit(text: str, width: int) -> str:
+    """Return paragraphs wrapped to a width. If an example is too long, the comments of its block go below the lines."""
+    lines: list[str] = []
+    for is_example, group in groupby(text.splitlines(), key=lambda line: line.startswith(" ")):
+        block = list(group)
+        if is_example:
+            lines += block if max(map(len, block)) <= width else chain.from_iterable(map(_parted_example, block))
+            continue
+        for is_blank, paragraph in groupby(block, key=lambda line: not line):
+            lines += [""] if is_blank else _wrapped(" ".join(paragraph), width)
+    return "\n".join(lines)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    from textwrap import wrap
+
+    return wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _parted_example(line: str) -> list[str]:
+    """Return an example with its comment in a line of its own."""
+    command, _, comment = line.strip().partition("  ")
+    return [f"  {command}", *([f"      {comment.strip()}"] if comment else [])]
 
 
 class Parser(argparse.ArgumentParser):
     """argparse's parser with the terminal's width and suggestions for misspelled options."""
 
-    def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **arguments: Any) -> None:
+    def __init__(self, **arguments: Any) -> None:
         if sys.version_info >= (3, 14):
             arguments["color"] = False  # ours is the same on every version
-        super().__init__(formatter_class=partial(formatter_class, width=terminal_width() - 2), **arguments)
+        super().__init__(formatter_class=partial(HelpFormatter, width=terminal_width() - 2), **arguments)
         self._positionals.title, self._optionals.title = "Arguments", "Options"
 
     def add_flag(self, name: str, help: str) -> None:
@@ -250,6 +287,8 @@ class Parser(argparse.ArgumentParser):
         unknown = [word for word in words.split() if word.startswith("-")]
         if unknown and marker and not before:
             message = marker + " ".join(unknown) + "".join(self._suggestions(unknown))
+        elif marker and not before and "--output" in self._option_string_actions:
+            message += f"; to write to a file, use -o {words}"
         from ptcompile.report.layout import safe_text
 
         super().error(safe_text(message))

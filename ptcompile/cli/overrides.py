@@ -91,14 +91,13 @@ def point_at_options(diagnostics: Iterable[Diagnostic], options: argparse.Namesp
             diagnostic = diagnostic._replace(filename=NAME_OPTION, span=Span(1, 1, 1, max(2, width + 1)))
         elif match is not None and int(match[1]) < len(options.set):
             number = int(match[1])
-            span = _span(diagnostic, options.set[number], number + 1)
-            help = _USE_STRING if (diagnostic.help or "").startswith("write it in quotes") else diagnostic.help
+            option = options.set[number]
+            wants_text = option.document is not None and (diagnostic.help or "").startswith("write it in quotes")
+            help = f"use --set-string {option.text}" if wants_text else diagnostic.help
+            span = _span(diagnostic, option, number + 1)
             diagnostic = diagnostic._replace(filename=SET_OPTION, span=span, help=help)
         out.append(diagnostic)
     return out
-
-
-_USE_STRING = "use --set-string, which takes the value as it is written"
 
 
 def _span(diagnostic: Diagnostic, option: Set, line: int) -> Span:

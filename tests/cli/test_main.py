@@ -242,6 +242,21 @@ def test_the_usage_shows_that_a_command_takes_several_files(capsys: Capture) -> 
     assert here(capsys, "rehearse", "--help").out.startswith("usage: ptcompile rehearse [OPTIONS] FILE\n")
 
 
-def test_no_line_of_a_help_is_wider_than_the_terminal_of_the_docs(capsys: Capture) -> None:
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_line_of_a_help_is_wider_than_the_terminal(
+    width: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A terminal would break it in the middle of a word."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for words in [["help"], *([name, "--help"] for name in COMMANDS)]:
+        text = here(capsys, *words).out
+        assert max(map(len, text.splitlines())) <= width, words
+
+
+def test_words_of_a_help_are_whole_at_80_columns(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    def words(width: int, name: str) -> list[str]:
+        monkeypatch.setenv("COLUMNS", str(width))
+        return here(capsys, name, "--help").out.split()
+
     for name in COMMANDS:
-        assert max(map(len, here(capsys, name, "--help").out.splitlines())) <= 120, name
+        assert words(80, name) == words(400, name), name

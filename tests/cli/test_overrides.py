@@ -16,6 +16,8 @@ from ptcompile.cli.files import UsageError
 from ptcompile.cli.overrides import Set, parse_string, parse_yaml, point_at_options
 from ptcompile.diagnostics import Diagnostic, Problem, Span
 from ptcompile.source.streams import to_diagnostic
+from tests.cli.running import here
+from tests.making import smallest
 
 Capture = pytest.CaptureFixture[str]
 
@@ -180,3 +182,12 @@ def test_findings_point_at_values() -> None:
     assert pointed(finding("name=", "metadata", "name"), name="") == ("--name", Span(1, 1, 1, 2))
     for other in ("spec.yaml", "overrides[1]"):
         assert pointed(finding(other, "spec"), value) == (other, None)
+
+
+def test_the_help_for_a_number_that_must_be_a_text_names_the_option(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text(smallest("args: [--lr, x]"), encoding="utf-8")
+    assert "help: use --set-string spec.args[1]=3e-4\n" in here(capsys, str(path), "--set", "spec.args[1]=3e-4").err
+    assert here(capsys, str(path), "--set-string", "spec.args[1]=3e-4").status == 0
+    null = here(capsys, str(path), "--set", "spec.runPolicy=null").err
+    assert "help: leave it out: null stands only for values that something else would fill in\n" in null

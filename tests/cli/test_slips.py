@@ -18,6 +18,18 @@ SLIPS = [
     (["x.yaml", "--outptu=a"], "did you mean --output?"),
     (["lint", "x.yaml", "--exit-zro"], "did you mean --exit-zero?"),
     (["x.yaml", "--target", "volcanno"], "no target 'volcanno'; did you mean volcano?"),
+    (["x.yaml", "--target", "kubeflow-trainer-v2"], "did you mean trainjob?"),
+    (["init", "--target", "kubeflow-trainer"], "did you mean trainjob?"),
+    (["init", "my.yaml"], "unrecognized arguments: my.yaml; to write to a file, use -o my.yaml"),
+    (
+        ["submit", "x.yaml"],
+        "no command 'submit': pipe the manifests to the cluster with `ptcompile SPEC |",
+    ),
+    (["apply", "-f", "x.yaml"], "no command 'apply': pipe"),
+    (["explain", "max_restarts"], "run 'ptcompile explain spec.elastic.maxRestarts'"),
+    (["explain", "preemption"], "run 'ptcompile explain spec.spot'"),
+    (["explain", "elastic.maxRestarts"], "run 'ptcompile explain spec.elastic.maxRestarts'"),
+    (["explain", "PTC9999"], "no rule has this code: run 'ptcompile rules'"),
     (["x.yaml", "--target", "slurm"], "no target 'slurm'; the targets are pod, job, "),
 ]
 

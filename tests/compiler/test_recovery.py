@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -58,6 +59,58 @@ def test_a_bad_name_hides_nothing_and_is_not_hidden() -> None:
     found = ptcompile.compile(smallest("nods: 4\nvolumeMounts: [{name: dta, mountPath: /data}]", name="My_Job"))
     paths = [("metadata", "name"), ("spec", "nods"), ("spec", "volumeMounts", 0, "name")]
     assert sorted(one.path for one in found.diagnostics) == sorted(paths)
+
+
+COMPARED = {
+    "a command line": "script: train.py --fsdp full",
+    "more processes than GPUs": "script: t.py\nresources: {gpu: 8}\nelastic: {nprocPerNode: 9}",
+    "a request above its limit": "script: t.py\nresources: {requests: {cpu: 8}, limits: {cpu: 4}}",
+    "a path as a volume": "script: t.py\nvolumes: [{name: data, hostPath: /scratch}]",
+    "what a target lacks": "script: t.py\ntarget: pod\nnodes: 2",
+}
+"""Mistakes of several values."""
+BESIDE = ["workngDir: /app", "tolerations: [{operatr: Exists}]", "imagePullSecrets: [gar]", "volumeMounts: [/scratch]"]
+
+
+def told_alone(body: str) -> set[tuple[str, str]]:
+    return {(one.code, one.message) for one in ptcompile.compile(text(f"image: a:1\n{body}")).diagnostics}
+
+
+@pytest.mark.parametrize("body", COMPARED.values(), ids=COMPARED)
+def test_mistakes_of_several_values_are_not_hidden_by_others(body: str) -> None:
+    errors = told_alone(body)
+    assert len(errors) == 1
+    for beside in BESIDE:
+        assert told_alone(f"{body}\n{beside}") == errors | told_alone(f"script: t.py\n{beside}"), beside
+
+
+def test_23_mistakes_are_one_run() -> None:
+    """The first files of three new users, together."""
+    body = """\
+script: train.py --fsdp full_shard
+args: [--lr, 3e-4]
+nodes: "4"
+gpus_per_node: 8
+gpu_type: a100
+mem: 256G
+resources: {memory: 256GB, gpu: 8}
+activeDeadlineSeconds: 24
+volumeMounts: [/scratch]
+imagePullSecrets: [gar]
+hostPath: /scratch
+env: {EPOCHS: 3, HF_TOKEN: {secret: hf}}
+volumes: [{name: data, hostPath: /scratch}, {name: big, emptyDir: {sizeLimit: 10GB}}]
+runPolicy: {backoffLimit: -1, cleanPodPolicy: Runing, ttlSecondsAfterFinished: 10m}
+elastic: {nprocPerNode: 9, maxRestarts: three}
+tolerations: [{key: a, operator: Exist}]
+nodeSelector: {a b: c}
+sharedMemory: yes please
+"""
+    diagnostics = ptcompile.compile(
+        smallest("", name="A_B").replace("  script: train.py\n", "") + indent(body, "  ")
+    ).diagnostics
+    assert {one.path[:3] for one in diagnostics} >= {("spec", "script"), ("spec", "volumes", 0), ("spec", "volumes", 1)}
+    assert len({one.path for one in diagnostics}) >= 23
 
 
 FOLLOWING = [

@@ -26,20 +26,16 @@ COMMANDS = {
     "compile": CommandRow(_WRITE, "compile", "compile specs into manifests (the default command)"),
     "init": CommandRow(_WRITE, "reference", "write a commented spec to start from"),
     "import": CommandRow(_WRITE, "migrate", "turn manifests into specs that provably mean the same"),
-    "convert": CommandRow(
-        _WRITE, "migrate", "convert manifests to another operator, or fail if something would be lost"
-    ),
-    "flyte": CommandRow(_WRITE, "flyte", "write manifests for a Flyte task, or for a workflow's PyTorch tasks"),
+    "convert": CommandRow(_WRITE, "migrate", "convert manifests to another operator, or say what prevents it"),
+    "flyte": CommandRow(_WRITE, "flyte", "write manifests for the PyTorch tasks of a Flyte file"),
     "krm": CommandRow(_WRITE, "krm", "write manifests inside Kustomize, kpt and Helm"),
     "lint": CommandRow(_CHECK, "lint", "check manifests as an API server would"),
-    "diff": CommandRow(_CHECK, "diff", "show how two specs or manifests differ, and what that means for the pods"),
+    "diff": CommandRow(_CHECK, "diff", "show what the difference of two files means for the pods"),
     "upgrade": CommandRow(_CHECK, "upgrade", "tell what other releases of a cluster mean for files that stay"),
     "rehearse": CommandRow(_CHECK, "rehearse", "run a job's pods as real torchrun processes, with faults"),
-    "admit": CommandRow(_CHECK, "admit", "tell whether the queues of a cluster admit jobs, and what prevents it"),
+    "admit": CommandRow(_CHECK, "admit", "tell whether the queues of a cluster admit jobs, or why not"),
     "simulate": CommandRow(_UNDERSTAND, "simulate", "show what every pod will see"),
-    "explain": CommandRow(
-        _UNDERSTAND, "explain", "show which pass, rule and line wrote each part, or what a field means"
-    ),
+    "explain": CommandRow(_UNDERSTAND, "explain", "show what wrote each part, or what a word means"),
     "watch": CommandRow(_UNDERSTAND, "watch", "serve the page of explain --html, live"),
     "requires": CommandRow(_CLUSTER, "platform", "list what a cluster must have for a job"),
     "platform": CommandRow(_CLUSTER, "platform", "print what a cluster must have before jobs run"),

@@ -19,8 +19,9 @@ clusters, provisioning, dynamic resources and admission fair sharing are not loo
   ptcompile admit job.yaml queues.yaml               by the quota in the files alone
   ptcompile admit job.yaml --state dump.yaml         in a cluster as it is, with what runs and waits there
   ptcompile admit job.yaml queues.yaml --set spec.nodes=2    would fewer nodes fit?
-  kubectl get clusterqueues,localqueues,resourceflavors,cohorts,topologies,admissionchecks,nodes,workloads,namespaces \\
-    -A -o yaml | ptcompile admit job.yaml --state -
+  kubectl get -A -o yaml clusterqueues,localqueues,resourceflavors,cohorts,\\
+topologies,admissionchecks,nodes,workloads,namespaces |
+    ptcompile admit job.yaml --state -
 """
 
 

@@ -12,9 +12,10 @@ from ptcompile.cli.options import ALL, REPORT_FORMAT, Parser
 from ptcompile.report import FORMATS
 
 _EPILOG = """\
-  bash   ptcompile completion bash > ~/.local/share/bash-completion/completions/ptcompile
-  zsh    ptcompile completion zsh > "${fpath[1]}/_ptcompile"
-  fish   ptcompile completion fish > ~/.config/fish/completions/ptcompile.fish
+  ptcompile completion bash > \\
+    ~/.local/share/bash-completion/completions/ptcompile
+  ptcompile completion zsh > "${fpath[1]}/_ptcompile"
+  ptcompile completion fish > ~/.config/fish/completions/ptcompile.fish
 """
 
 

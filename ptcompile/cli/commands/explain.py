@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
 
 from ptcompile.cli import config, files, overrides, presentation
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from ptcompile.explainer.explanation import Explanation
     from ptcompile.explainer.model import Cause
 
+_CODE = re.compile(r"PTC\d+", re.IGNORECASE)
 _EPILOG = """\
 Without PATH: what each pass added or changed. With PATH: every value at or below it, the pass or target that wrote it,
 the rule, and the lines of the spec and the profile that decided it.
 
   ptcompile explain spec.yaml
   ptcompile explain spec.yaml spec.template.spec.volumes
-  ptcompile explain spec.yaml 'containers[pytorch].env[NCCL_DEBUG]' --cluster prod.yaml
+  ptcompile explain spec.yaml 'containers[pytorch].env[NCCL_DEBUG]'
   ptcompile explain spec.yaml --html page.html        every target on one page, with their pods
 
 With a field in place of a file: its type, default and description, and what an example of it becomes on each target.
@@ -45,7 +47,7 @@ With the code or name of a rule: its page.
 With a line of a log: what it means. With --log: the first cause in the logs of a job's pods (what kubectl get events,
 describe and get -o json print are logs too), and with the job's manifest or spec, the line that led to it.
 
-  ptcompile explain "RendezvousConnectionError: The connection to the C10d store has failed"
+  ptcompile explain "torch.OutOfMemoryError: CUDA out of memory"
   ptcompile explain job.yaml --log train-0.log train-1.log events.txt
   kubectl logs -l job-name=train --prefix | ptcompile explain --log - job.yaml
 """
@@ -107,8 +109,9 @@ def _explain_word(word: str, form: str) -> int | None:
         return _explain_field(word, form)
     if diagnose.may_be_message(word):
         return diagnose.explain_message(word, form)
-    if word.isalpha():
-        raise UsageError(f"{word}: no such file or directory{_field_hint(word)}")
+    if word.replace("_", "").replace(".", "").isalnum() and not word.endswith((".yaml", ".yml", ".json")):
+        hint = "; no rule has this code: run 'ptcompile rules'" if _CODE.fullmatch(word) else _field_hint(word)
+        raise UsageError(f"{word}: no such file or directory{hint}")
     return None
 
 
@@ -126,12 +129,17 @@ def _field_hint(word: str) -> str:
     from ptcompile.compiler.frontend.aliases import DOCUMENT, find_alias, normalize
     from ptcompile.explainer.field_reference import spec_addresses
 
-    address = next((field for field in spec_addresses() if word in {field, field.rpartition(".")[2]}), None)
-    if address is None and (meant := DOCUMENT.get(normalize(word))):
-        return f"; {meant}"
-    if address is None and (alias := find_alias(word)) is not None:
-        address = ".".join(("spec", *alias.field))
-    return f"; for the field of the spec, run 'ptcompile explain {address}'" if address else ""
+    word = normalize(word.removeprefix("spec."))
+    alias = find_alias(word)
+    words_by_field = {
+        field: {normalize(field.removeprefix("spec.")), normalize(field.rpartition(".")[2])}
+        for field in spec_addresses()
+    }
+    for name in (word, normalize(alias.field[-1])) if alias else (word,):
+        address = next((field for field, words in words_by_field.items() if name in words), None)
+        if address:
+            return f"; for the field of the spec, run 'ptcompile explain {address}'"
+    return f"; {DOCUMENT[word]}" if word in DOCUMENT else ""
 
 
 def _explain_field(address: str, form: str) -> int:

@@ -225,8 +225,8 @@ def add_schema(parser: Parser) -> None:
         "config",
         "upgrade",
     )
-    described = f"the document or result to describe: {', '.join(schemas)}"
-    parser.add_argument("schema", choices=schemas, metavar="SCHEMA", help=described)
+    help = f"the document or result to describe: {', '.join(schemas)}"
+    parser.add_argument("schema", metavar="NAME", choices=schemas, help=help)
 
 
 def run_schema(options: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.compiler.build import unsupported_patches
 from ptcompile.compiler.checks import devices, entry, job as checks, targets as budget
 from ptcompile.compiler.checks.kubernetes_fields import kubernetes_field_problems
+from ptcompile.compiler.frontend.aliases import find_value
 from ptcompile.compiler.frontend.parts import SpecParts
 from ptcompile.compiler.location import TARGET, PlacedProblem, restore_generate_name
 from ptcompile.diagnostics import Problem, Problems, has_error, problem_at
@@ -77,7 +78,7 @@ def check(parts: SpecParts, target: str | None = None, extensions: Extensions | 
 
 
 def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
-    suggestion = closest_match(name, targets)
+    suggestion = find_value("target", name) or closest_match(name, targets)
     help = f"did you mean {suggestion}?" if suggestion else f"use one of {', '.join(targets)}"
     return problem_at("unknown-target", ("spec", "target"), f"no target {name!r}", help, authority="ptcompile")
 

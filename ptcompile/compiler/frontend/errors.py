@@ -28,6 +28,12 @@ _CONTAINERS = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 _ENV = {
     "valueFrom": "omit valueFrom: {name}: {{secretKeyRef: {{name: ..., key: ...}}}}",
     "value": "write the value itself: {name}: value",
+    **dict.fromkeys(
+        ("secret", "secretName", "secretRef", "fromSecret"), "write {name}: {{secretKeyRef: {{name: ..., key: ...}}}}"
+    ),
+    **dict.fromkeys(
+        ("configMap", "configMapName", "configMapRef"), "write {name}: {{configMapKeyRef: {{name: ..., key: ...}}}}"
+    ),
 }
 """Fields of Kubernetes' env entries that a variable of the spec does not have."""
 
@@ -300,7 +306,8 @@ def _literal_problem(path: Path, violation: SpecViolation, violations: list[Spec
     value = violation.value
     allowed = violation.expected
     type_names = [_TYPE_NAMES[item.kind] for item in violations if item.kind in _TYPE_NAMES]
-    suggestion = closest_match(str(value), allowed) if isinstance(value, str) else None
+    other_name = aliases.find_value(str(path[-1]), value) if path else None
+    suggestion = other_name or (closest_match(str(value), allowed) if isinstance(value, str) else None)
     help = f"did you mean {suggestion}?" if suggestion else None
     fix = fixes.fix_spelling(value, suggestion) if isinstance(value, str) else None
     if isinstance(value, bool) or value is None:
@@ -323,7 +330,9 @@ def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
             suggestion = suggest_field(key, path, block, document)
     if suggestion is not None:
         fix = _move_fix(path, suggestion.path, data) if suggestion.path else None
-        return problem("spec-unknown-field", path, message, suggestion.help, on_key=True, fix=fix)
+        seconds = _seconds(key, get(data, path))
+        help = suggestion.help if seconds is None else f"{suggestion.help}: {seconds}, in seconds"
+        return problem("spec-unknown-field", path, message, help, on_key=True, fix=fix)
     cure = fixes.fix_key(key, likely, as_mapping(get(data, path[:-1])))
     help = (
         f"did you mean {likely}?"
@@ -403,6 +412,24 @@ def _describe_value(value: Any) -> str:
     return shorten(repr(value), 60)
 
 
+_DURATION = re.compile(r"([0-9]{1,6})([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _seconds(key: str | int, value: Any) -> int | None:
+    """Return the seconds of a duration such as 24h in a field of seconds, or None for another value."""
+    match = _DURATION.fullmatch(value) if isinstance(value, str) and "Seconds" in str(key) else None
+    return match and int(match[1]) * _SECONDS[match[2]]
+
+
+_ITEMS = {
+    "imagePullSecrets": "{{name: {}}}",
+    "volumeMounts": "{{name: ..., mountPath: {}}}, and a volume of this name in volumes",
+    "volumes": "{{name: {}, ...}}, with where it comes from",
+    "tolerations": "{{key: {}, operator: Exists}}",
+    "envFrom": "{{secretRef: {{name: {}}}}}",
+}
+"""How an item of a list is written of which the user gave one word."""
 _MAX_COMMAND = 60
 """Maximum length of a command line that a help repeats; the message is cut at the same length."""
 
@@ -412,6 +439,13 @@ def form_help(path: Path, value: Any) -> tuple[str, FixTemplate | None] | None:
 
     Values of variables are not repeated, because they may be secrets.
     """
+    if value is None:
+        return "leave it out: null stands only for values that something else would fill in", None
+    if path[-2:-1] and path[-2] in _ITEMS and isinstance(value, str):
+        cure = FixTemplate("write a mapping", "set", {"name": value}) if path[-2] == "imagePullSecrets" else None
+        return f"write {_ITEMS[path[-2]].format(shorten(value, _MAX_COMMAND))}", cure
+    if path and (seconds := _seconds(path[-1], value)) is not None:
+        return f"write {seconds}, in seconds", FixTemplate(f"write {seconds}", "set", seconds)
     if path[-1:] == ("env",) and isinstance(value, list):
         variables = _env_mapping(value)
         cure = FixTemplate("write a mapping", "set", variables) if variables else None
