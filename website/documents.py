@@ -15,6 +15,17 @@ _PAGES: Final = {
     "CONTRIBUTING.md": "project/contributing.md",
     "SECURITY.md": "project/security.md",
 }
+_MADE: Final = {
+    "ptcompile/__init__.py": "reference/python.md",
+    "ptcompile/cli/commands/__init__.py": "reference/cli.md",
+    "ptcompile/diagnostics/codes.json": "codes/index.md",
+    "ptcompile/hardware/machines.json": "reference/machines.md",
+    "schemas/README.md": "reference/json.md",
+    "schemas/cluster.schema.json": "reference/cluster.md",
+    "schemas/spec.schema.json": "reference/spec.md",
+    "schemas/targets.json": "reference/targets.md",
+}
+"""The pages that are generated, by what a clone has instead of them."""
 _LINK: Final = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
 
 
@@ -32,10 +43,11 @@ def relinked(markdown: str, page: str) -> str:
 def _target(link: str, name: str, page: str) -> str:
     """Where a link of the document `name`, shown as `page`, leads on the site."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
-    found = _PAGES.get(path) or (path.removeprefix("docs/") if path.startswith("docs/") else None)
+    path, mark, place = path.partition("#")
+    found = (_PAGES | _MADE).get(path) or (path.removeprefix("docs/") if path.startswith("docs/") else None)
     if found is None:
-        return REPOSITORY + path
-    return posixpath.relpath(found, posixpath.dirname(page) or ".")
+        return REPOSITORY + path + mark + place
+    return posixpath.relpath(found, posixpath.dirname(page) or ".") + mark + place
 
 
 _CODE: Final = re.compile(

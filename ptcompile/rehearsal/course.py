@@ -176,7 +176,6 @@ class Course:
         self._past_rounds: dict[int, list[Round]] = {pod: [] for pod in self._pods}
         """Rounds of earlier lives of each pod, whose folders are gone."""
         self._last_starts = dict.fromkeys(self._pods, 0.0)
-        """Time of each pod's last start."""
         self._schedule: list[_Due] = []
         self._waiting: dict[tuple[str, ...], tuple[set[int], float]] = {}
         """Pods that the operator recreates together, and when."""

@@ -32,6 +32,7 @@ from ptcompile.world.workload import Stream, Workload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.compiler.build import Built
     from ptcompile.ir.job import Job
     from ptcompile.kubernetes.requests import GroupVersionKind
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -173,7 +174,11 @@ def requires_spec(spec: Spec, cluster: ClusterProfile, target: str | None = None
     target_name = target_of(spec, cluster, target)
     out = [kubernetes_requirement(operators_of([(target_name, spec)], cluster), [(target_name, spec)], cluster)]
     classes = claimed_classes(spec, target_name, cluster)
-    out += [*software(target_name, cluster), *queue_software(target_name, spec, cluster), *gang_software(spec, cluster)]
+    needed = software(target_name, cluster)
+    if BY_TARGET[target_name].install.brings and _brings_own_runtime(spec, target_name, cluster):
+        of_cluster = _RUNTIME_KINDS[0].lower()
+        needed = [item for item in needed if item.kind != "runtime" and not item.name.startswith(of_cluster)]
+    out += [*needed, *queue_software(target_name, spec, cluster), *gang_software(spec, cluster)]
     out += gang_settings(spec, cluster, target_name)
     out += [requirement for operator in drivers(classes) for requirement in software_of(operator, cluster)]
     out = list(dict.fromkeys(out))
@@ -255,13 +260,21 @@ def claimed_classes(spec: Spec, target: str, cluster: ClusterProfile) -> list[st
     return device_classes(device_objects(_job_of(spec, target, cluster), cluster))
 
 
+def _brings_own_runtime(spec: Spec, target: str, cluster: ClusterProfile) -> bool:
+    return any(kind_of(manifest)[1] in _RUNTIME_KINDS for manifest in _built(spec, target, cluster).emitted)
+
+
 def _job_of(spec: Spec, target: str, cluster: ClusterProfile) -> Job:
+    return _built(spec, target, cluster).job
+
+
+def _built(spec: Spec, target: str, cluster: ClusterProfile) -> Built:
     from ptcompile.compiler.build import build
     from ptcompile.compiler.frontend.lowering import lower
     from ptcompile.ir.job import Context
     from ptcompile.operators.targets import target_named
 
-    return build(spec, lower(spec, cluster), Context(cluster, target_named(target))).job
+    return build(spec, lower(spec, cluster), Context(cluster, target_named(target)))
 
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:

@@ -75,8 +75,8 @@ def add(parser: Parser) -> None:
 def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     """Compare files with what would be written to them; return 1 if they differ.
 
-    The difference goes to standard output as a patch. Applying it makes the files current, unless it masks a secret
-    or escapes a character.
+    The difference of stale files goes to standard output as a patch. Applying it makes them current, unless it masks
+    a secret or escapes a character.
     The names of stale, missing and orphaned files go to standard error. Orphans are files of `folder` that ptcompile
     could have written but no spec produces any more; without `folder` they are not searched for.
     """
@@ -95,18 +95,23 @@ def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
     from ptcompile.cli import presentation
     from ptcompile.report.layout import safe_lines
 
-    return max(1, presentation.write_painted(safe_lines(checked.patch), presentation.PATCH))
+    stale = [path for state, path in checked.found if state == "stale"]
+    patch = verb.check({path: contents[path] for path in stale}, {path: committed[path] for path in stale}).patch
+    return max(1, presentation.write_painted(safe_lines(patch), presentation.PATCH) if patch else 0)
 
 
-def prune(contents: Mapping[str, str], folder: str, form: str) -> None:
-    """Delete the orphans of a folder: files that ptcompile wrote for a spec that is gone. Edited ones stay.
+def prune(contents: Mapping[str, str], folder: str, form: str, *, deletes: bool = True) -> None:
+    """Delete the orphans of a folder, or only name them: files that ptcompile wrote for a spec that is gone. Edited
+    ones stay.
 
     Raises `UsageError` for a file that cannot be deleted.
     """
     from ptcompile.api import check as verb
 
     for path, text in verb.orphans(_other_files(folder, contents, form)):
-        if verb.is_unedited(text):
+        if not deletes:
+            files.print_error(f"ptcompile: orphaned: {path}: no spec is compiled to it; --prune deletes it")
+        elif verb.is_unedited(text):
             files.delete(path)
             files.print_error(f"ptcompile: deleted: {path}")
         else:
@@ -265,17 +270,18 @@ def run(options: argparse.Namespace) -> int:
 
 def _finish(outputs: Outputs, inputs: Sequence[InputFile], options: argparse.Namespace) -> int:
     """Write the manifests, or compare or prune what is written; return the exit status."""
-    if not (options.check or options.prune):
-        return write(outputs, options.output, options.format) if outputs else 0
+    if options.output is None:
+        return write(outputs, None, options.format) if outputs else 0
     contents, folder = _contents(outputs, options.output, options.format)
     if inputs and all(file.named for file in inputs):
         folder = None  # other files of the folder may come from specs that are not named
     if options.check:
         return check(contents, folder, options.format)
-    if folder is None:
+    if options.prune and folder is None:
         raise UsageError("--prune needs a directory or a glob of specs, and one target")
     files.write_files(contents)
-    prune(contents, folder, options.format)
+    if folder is not None:
+        prune(contents, folder, options.format, deletes=options.prune)
     return 0
 
 
