@@ -93,6 +93,13 @@ def read_template(
         problems.append(call_error("spec-wrong-type", ("pod_template",), "a pod's spec has a list of containers"))
         return TaskPodTemplate({}, labels, annotations, None)
     primary = primary or _guess_main(containers)
+    names = [str(container.get("name")) for container in containers]
+    if names and primary not in names:
+        message = (
+            f"no container is called {primary!r}, so the task runs in a container of its own beside {', '.join(names)}"
+        )
+        help = f"name the task's container {primary}, or set primary_container_name"
+        problems.append(call_note("unlike-flyte", ("pod_template",), message, help))
     sidecars = [container for container in containers if container.get("name") != primary]
     main = next((dict(container) for container in containers if container.get("name") == primary), {})
     image = main.pop("image", None)

@@ -9,11 +9,16 @@ from typing import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import pods as images, resources
 from ptcompile.flyte.keywords import Knobs, named_images
-from ptcompile.flyte.problems import call_error, call_warning, is_not_integer
+from ptcompile.flyte.problems import call_error, call_note, call_warning, is_not_integer
 from ptcompile.flyte.resources import Amounts
 from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 
 CONFIG: Path = ("task_config",)
+TORCH_JOIN_TIMEOUT = 600
+"""Seconds: flytekit hands a given dict to torch as it is (kfpytorch 1.16, task.py), and torch's
+dynamic_rendezvous.py has this default. Without `timeout`, torch's LaunchConfig adds 900, which is Flyte's too.
+"""
+_FLYTES_METHODS = ("spawn", "fork")
 RENDEZVOUS_DEFAULTS = {"timeout": JOIN_TIMEOUT_SECONDS, "join_timeout": JOIN_TIMEOUT_SECONDS}
 """Elastic's default rdzv_configs, and the spec's (flytekitplugins-kfpytorch 1.16)."""
 
@@ -86,7 +91,10 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
     for key, (name, default) in options.items():
         if getattr(config, name, default) != default:
             elastic[key] = getattr(config, name)
-    elastic["rdzvConfigs"] = _rendezvous_configs(getattr(config, "rdzv_configs", None), problems)
+    if elastic.get("startMethod", "spawn") not in _FLYTES_METHODS:
+        message = f"Flyte raises a ValueError for {elastic['startMethod']!r} when the task runs; here torch decides"
+        problems.append(call_note("unlike-flyte", (*CONFIG, "start_method"), message, "use spawn or fork"))
+    elastic["rdzvConfigs"] = _rendezvous_configs(getattr(config, "rdzv_configs", None), problems, waits=not is_single)
     if not is_single:
         job["target"] = knobs.get("target") or "pytorchjob"
     elif not knobs.get("target") and job.get("runPolicy", {}).pop("cleanPodPolicy", "None") not in (None, "None"):
@@ -150,8 +158,11 @@ def _role_fields(value: Any, path: Path, knobs: Knobs, problems: list[Problem]) 
     )
 
 
-def _rendezvous_configs(configs: Any, problems: list[Problem]) -> dict[str, Any]:
-    """Return the user's rendezvous settings that differ from the defaults, which the spec shares."""
+def _rendezvous_configs(configs: Any, problems: list[Problem], *, waits: bool) -> dict[str, Any]:
+    """Return the user's rendezvous settings that differ from the defaults, which the spec shares.
+
+    `waits` is whether there are several nodes, which wait for one another.
+    """
     path: Path = (*CONFIG, "rdzv_configs")
     if configs is not None and not isinstance(configs, Mapping):
         problems.append(
@@ -174,4 +185,11 @@ def _rendezvous_configs(configs: Any, problems: list[Problem]) -> dict[str, Any]
             )
         elif RENDEZVOUS_DEFAULTS.get(key) != value:
             out[str(key)] = value
+    if waits and configs is not None and "join_timeout" not in configs:
+        message = (
+            f"replaces Flyte's own settings, so join_timeout is torch's {TORCH_JOIN_TIMEOUT} seconds, not "
+            f"{RENDEZVOUS_DEFAULTS['join_timeout']}"
+        )
+        problems.append(call_note("unlike-flyte", path, message, "set join_timeout, in which all nodes must come"))
+        out["join_timeout"] = TORCH_JOIN_TIMEOUT
     return out

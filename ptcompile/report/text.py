@@ -90,7 +90,13 @@ def lines_to_quote(
     from ptcompile.source.secrets.masking import masked_lines
 
     numbers = {number for span in spans for number in (span.line - 1, span.line)}
-    lines = masked_lines(text[:_BEGINNING] if excess_of(text) else text, quoted=numbers, parsed=parsed)
+    shown = text[:_BEGINNING] if excess_of(text) else text
+    lines = None
+    if (name or "").endswith(".py"):
+        from ptcompile.source.secrets.python import masked_python
+
+        lines = masked_python(shown)
+    lines = masked_lines(shown, quoted=numbers, parsed=parsed) if lines is None else lines
     span_lines = {span.line for span in spans if span.line <= len(lines)}
     return {number: lines[number - 1] for line in sorted(span_lines) for number in (line - 1, line) if number}
 

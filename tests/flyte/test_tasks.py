@@ -304,3 +304,38 @@ def test_a_task_is_read_by_its_attributes() -> None:
     )
     spec = flyte.from_task(found, image="i", environment={"B": "2"}).convert("job").document["spec"]
     assert (spec["runPolicy"], spec["env"], spec["image"]) == ({"backoffLimit": 2}, {"B": "2"}, "i")
+
+
+def _notes(config: Any, **knobs: Any) -> list[str]:
+    def train() -> None: ...
+
+    declared = OURS.task(train, task_config=config, container_image="a/b:1", script="t.py", **knobs)
+    found = declared.compile().diagnostics
+    return [finding.message for finding in found if finding.name == "unlike-flyte" and finding.severity == "note"]
+
+
+def test_settings_that_flyte_reads_otherwise_have_a_note() -> None:
+    dict_alone = (
+        "task_config.rdzv_configs: replaces Flyte's own settings, so join_timeout is torch's 600 seconds, not 900"
+    )
+    assert dict_alone in _notes(OURS.Elastic(nnodes=2, rdzv_configs={"timeout": 1200}))
+    assert dict_alone not in _notes(OURS.Elastic(nnodes=2, rdzv_configs={"join_timeout": 900}))
+    assert dict_alone not in _notes(OURS.Elastic(nnodes=2))
+    assert dict_alone not in _notes(OURS.Elastic(nnodes=1, rdzv_configs={"timeout": 1200}))
+    text = OURS.task(
+        name="a", task_config=OURS.Elastic(nnodes=2, rdzv_configs={}), container_image="a/b:1", script="t.py"
+    )
+    assert text.spec.elastic.rdzv_configs == {"join_timeout": 600}
+    (method,) = [note for note in _notes(OURS.Elastic(nnodes=2, start_method="forkserver")) if "start_method" in note]
+    assert "Flyte raises a ValueError for 'forkserver' when the task runs" in method
+    assert not [note for note in _notes(OURS.Elastic(nnodes=2, start_method="fork")) if "start_method" in note]
+
+
+def test_a_primary_container_that_the_template_lacks_is_named() -> None:
+    template = OURS.PodTemplate(
+        pod_spec={"containers": [{"name": "main", "image": "a"}]}, primary_container_name="train"
+    )
+    lacking = "pod_template: no container is called 'train', so the task runs in a container of its own beside main"
+    assert lacking in _notes(two(), pod_template=template)
+    template = OURS.PodTemplate(pod_spec={"containers": [{"name": "train"}]}, primary_container_name="train")
+    assert not [note for note in _notes(two(), pod_template=template) if "pod_template" in note]

@@ -186,7 +186,7 @@ def test_queue_systems_and_gang_schedulers(
 
 def test_a_runtime_of_its_own_needs_none_of_the_cluster() -> None:
     volumes = "volumes: [{name: d, hostPath: {path: /d}}]\nvolumeMounts: [{name: d, mountPath: /d}]"
-    for body, needs_one in (("", True), (volumes, False)):
+    for body, needs_one in (("restartPolicy: OnFailure", True), (volumes, False)):
         needs = map(str, ptcompile.requires(smallest(body), target="trainjob").requirements)
         kinds = {need.split()[1].partition(".")[0] for need in needs if need.startswith(("crd", "runtime"))}
         assert ({"torch-distributed", "clustertrainingruntimes"} <= kinds) is needs_one, body

@@ -33,13 +33,22 @@ _EPILOG = """\
 FILE.py is imported, as pyflyte does, so its imports must be installed here; no task is run. In the pods,
 ptcompile.flyte.run calls the task's function with its inputs, once per process.
 
-  ptcompile flyte train.py:train --input epochs=7
+  ptcompile flyte train.py                          the tasks and workflows of a file
+  ptcompile flyte train.py:train --input epochs=7   the manifests of one
 """
+
+
+_INSTALLS = {
+    "torch": "torch --index-url https://download.pytorch.org/whl/cpu",
+    "flytekit": "'ptcompile[flyte]'",
+    "flytekitplugins": "'ptcompile[flyte]'",
+}
+"""What to install for a module: Elastic imports torch, which the extra leaves to the user for its size."""
 
 
 def add(parser: Parser) -> None:
     """Add the command's options."""
-    parser.add_value("task", "FILE.py:TASK", "a task or a workflow, also as MODULE:TASK")
+    parser.add_value("task", "FILE.py:TASK", "a task or a workflow, also as MODULE:TASK; FILE.py lists them")
     parser.add_repeatable(
         "--input", "NAME=VALUE", "an input (repeatable); lists, dicts and dataclasses as JSON, or a .json or .yaml file"
     )
@@ -59,6 +68,8 @@ def add(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compile a task or a workflow; write nothing if it has an error."""
     check_target(options.target)
+    if options.task.endswith(".py") and ":" not in options.task:
+        return files.write_stdout(_listed(options))
     findings = Reporter(options.output_format)
     profile = findings.read_profile(options.cluster)
     if profile is None:
@@ -119,6 +130,33 @@ def _load(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
     return loaded, inputs
 
 
+def _listed(options: argparse.Namespace) -> str:
+    """Return a line for each task and workflow of a file. Raises `UsageError` without any."""
+    path = options.task
+    options.task = f"{path}:__name__"
+    with redirect_stdout(sys.stderr):  # output of the user's module
+        module = sys.modules[_load(options)[0]]
+    kinds = {name: _kind_of(value) for name, value in vars(module).items()}
+    lines = [f"{path}:{name}  {kind}\n" for name, kind in kinds.items() if kind]
+    if not lines:
+        raise UsageError(f"{path} has no task and no workflow of Flyte")
+    return "".join(lines)
+
+
+def _kind_of(value: Any) -> str:
+    """Return what a value of a module is to Flyte, or an empty string."""
+    from ptcompile.flyte.tasks import Task
+    from ptcompile.flyte.workflows import is_workflow
+
+    if isinstance(value, type):
+        return ""
+    if is_workflow(value):
+        return "workflow"
+    config = getattr(value, "task_config", None)
+    is_task = isinstance(value, Task) or hasattr(value, "task_function")
+    return f"task {type(config).__name__ if config is not None else ''}".strip() if is_task else ""
+
+
 def _with_files(inputs: Mapping[str, str], loaded: Any) -> JsonDict:
     """Return the inputs with named JSON and YAML files replaced by their content, as `pyflyte run` does."""
     from ptcompile.flyte import run as runner
@@ -164,7 +202,10 @@ def _describe_failure(task: str, action: str, error: BaseException) -> str:
     reason = " ".join(str(error).split())
     text = f"{module if action == 'imported' else task} cannot be {action}{line}: {type(error).__name__}: {reason}"
     is_legacy = isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("flytekit.sdk")
-    return f"{text}; {_legacy_import(user_frames[-1].filename)}" if is_legacy and user_frames else text
+    if is_legacy and user_frames:
+        return f"{text}; {_legacy_import(user_frames[-1].filename)}"
+    missing = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return f"{text}; run `pip install {_INSTALLS[missing]}`" if missing in _INSTALLS else text
 
 
 def _legacy_import(path: str) -> str:

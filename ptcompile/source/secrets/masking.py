@@ -261,7 +261,7 @@ def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
     for line, is_readable in zip(lines, readable, strict=True):
         indent = len(line) - len(line.lstrip())
         if (is_readable and not line[indent:].startswith("#")) or not line.strip():
-            masked.append(_mask_comment(line) if is_readable and "#" in line else line)
+            masked.append(mask_comment(line) if is_readable and "#" in line else line)
             deeper = None if is_readable else deeper
             continue
         if deeper is not None and (indent > deeper or not _begins_with_key(line)):
@@ -273,7 +273,7 @@ def _mask_unreadable(lines: list[str], readable: list[bool]) -> list[str]:
     return masked
 
 
-def _mask_comment(line: str) -> str:
+def mask_comment(line: str) -> str:
     """Mask the rest of a readable line from the first secret after a `#` that may begin a comment."""
     comment = _comment.search(line)
     start = comment.end() if comment is not None else len(line)

@@ -159,7 +159,8 @@ def test_a_rejected_value_is_reported_at_the_decorator(hello: Path, capsys: Capt
     ("words", "said"),
     [
         (("nowhere.py:train",), "ptcompile: no such file: nowhere.py\n"),
-        (("{hello}",), "does not name a task: write FILE.py:TASK or MODULE:TASK\n"),
+        (("hello_task",), "does not name a task: write FILE.py:TASK or MODULE:TASK\n"),
+        (("nowhere.py",), "ptcompile: no such file: nowhere.py\n"),
         (("{hello}:nothing",), "has no 'nothing'\n"),
         (("{hello}:plain",), "hello_task.py:plain: function is not a flytekit task\n"),
         (("{hello}:train", "--input", "epochs"), "--input epochs: write NAME=VALUE\n"),
@@ -241,3 +242,45 @@ def test_without_a_profile_the_task_s_platform_applies(tmp_path: Path, capsys: C
     ran = here(capsys, "flyte", f"{file}:train")
     assert ran.status == 0, ran.err
     assert "defines no spot nodes, so interruptible=True has no effect" in ran.err
+
+
+def test_the_tasks_of_a_file_are_listed(hello: Path, capsys: Capture) -> None:
+    ran = here(capsys, "flyte", str(hello))
+    assert (ran.status, ran.err) == (0, "imported\n")
+    assert ran.out == "".join(f"{hello}:{name}  task\n" for name in ("train", "bare", "configured"))
+    hello.write_text("x = 1\n", encoding="utf-8")
+
+
+def test_a_file_without_a_task_has_status_2(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "no_task.py"
+    file.write_text("x = 1\n", encoding="utf-8")
+    assert here(capsys, "flyte", str(file)) == (2, "", f"ptcompile: {file} has no task and no workflow of Flyte\n")
+
+
+def test_a_missing_torch_is_answered_with_what_to_install(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "torchless.py"
+    file.write_text("raise ModuleNotFoundError('no torch', name='torch.distributed')\n", encoding="utf-8")
+    err = here(capsys, "flyte", f"{file}:train").err
+    assert err.endswith("; run `pip install torch --index-url https://download.pytorch.org/whl/cpu`\n")
+
+
+SECRETIVE = """
+from ptcompile import flyte
+
+@flyte.task(
+    secret_requests=[flyte.Secret(group="hf", key="token")],
+    environment={"HF_TOKEN": "hunter2", "A": "b"},
+    limits=flyte.Resources(gpu=4),
+    task_config=flyte.Elastic(nnodes=2, nproc_per_node=8),
+    container_image="a/b:1",
+)
+def train(): ...
+"""
+
+
+def test_an_excerpt_masks_the_secret_and_nothing_else(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "secretive.py"
+    file.write_text(SECRETIVE, encoding="utf-8")
+    err = here(capsys, "flyte", f"{file}:train").err
+    assert "hunter2" not in err
+    assert "8 |     task_config=flyte.Elastic(nnodes=2, nproc_per_node=8)," in err

@@ -1,0 +1,99 @@
+"""Lines of Python without the secrets in them, for code frames of programs such as Flyte's.
+
+A secret is a text that is given to a name such as HF_TOKEN: by an assignment, a keyword, a default, an item of a dict
+or the two first arguments of a call. What a call returns, as in `secret_requests=[Secret(...)]`, is not in the file.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ptcompile._internal.secret_formats import mask_formats
+from ptcompile.source.secrets.masking import mask_comment
+from ptcompile.source.secrets.names import MASK, is_secret
+from ptcompile.source.secrets.texts import secret_parts
+
+_Pair = tuple[str, ast.expr]
+
+
+def masked_python(text: str) -> list[str] | None:
+    """Return the lines of a program, with `MASK` in place of secrets; None for a text that is no Python."""
+    try:
+        tree = ast.parse(text)
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        comments = {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
+    except (SyntaxError, ValueError, RecursionError, tokenize.TokenError):
+        return None
+
+    lines = [line.encode() for line in text.split("\n")]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr) and secret_parts(_text_of(node)):
+            _mask(lines, node)
+    for name, value in _named_values(tree):
+        for node in _texts(value):
+            if name.lower() != "key" and is_secret(name, node.value if isinstance(node, ast.Constant) else None):
+                _mask(lines, node)
+    shown = [mask_formats(line.decode(errors="replace").removesuffix("\r")) for line in lines]
+    for number in comments:
+        shown[number - 1] = mask_comment(shown[number - 1])
+    return shown
+
+
+def _named_values(tree: ast.AST) -> Iterator[_Pair]:
+    """Yield the names of a program with the expressions that they are given."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            yield from ((_name_of(target), node.value) for target in node.targets)
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:
+            yield _name_of(node.target), node.value
+        elif isinstance(node, ast.keyword):
+            yield node.arg or "", node.value
+        elif isinstance(node, ast.Dict):
+            yield from ((_text_of(key), value) for key, value in zip(node.keys, node.values, strict=True))
+        elif isinstance(node, ast.Call) and len(node.args) > 1:
+            yield _text_of(node.args[0]), node.args[1]
+        elif isinstance(node, ast.List | ast.Tuple):
+            yield from ((_text_of(item).lstrip("-"), after) for item, after in pairwise(node.elts))
+        elif isinstance(node, ast.arguments):
+            yield from zip(_defaulted(node), [*node.defaults, *filter(None, node.kw_defaults)], strict=True)
+
+
+def _defaulted(arguments: ast.arguments) -> list[str]:
+    """Return the names of the arguments that have a default, in the order of the defaults."""
+    positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+    by_keyword = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    first = len(positional) - len(arguments.defaults)
+    return [*positional[first:], *(argument.arg for argument, default in by_keyword if default is not None)]
+
+
+def _name_of(target: ast.expr) -> str:
+    if isinstance(target, ast.Subscript):
+        return _text_of(target.slice)
+    return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
+
+
+def _text_of(node: ast.expr | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def _texts(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield the texts of which an expression consists, without those inside of calls and of dicts."""
+    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)):
+        yield node
+    elif isinstance(node, ast.BinOp | ast.BoolOp | ast.IfExp | ast.List | ast.Tuple | ast.Set):
+        for child in ast.iter_child_nodes(node):
+            yield from _texts(child) if isinstance(child, ast.expr) else ()
+
+
+def _mask(lines: list[bytes], node: ast.expr) -> None:
+    """Replace a text, which may have several lines; the columns after it stay where they are if there is room."""
+    last = (node.end_lineno or node.lineno) - 1
+    for index in range(node.lineno - 1, last + 1):
+        start = node.col_offset if index == node.lineno - 1 else 0
+        end = (node.end_col_offset or 0) if index == last else len(lines[index])
+        mask = MASK.encode()[: end - start]
+        lines[index] = lines[index][:start] + mask.ljust(end - start) + lines[index][end:]
