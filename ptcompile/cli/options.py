@@ -237,7 +237,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _parted_example(line: str) -> list[str]:
-    """Return an example with its comment in a line of its own."""
+    """Return an example with its comment in the next line."""
     command, _, comment = line.strip().partition("  ")
     return [f"  {command}", *([f"      {comment.strip()}"] if comment else [])]
 

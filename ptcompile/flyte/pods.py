@@ -96,7 +96,7 @@ def read_template(
     names = [str(container.get("name")) for container in containers]
     if names and primary not in names:
         message = (
-            f"no container is called {primary!r}, so the task runs in a container of its own beside {', '.join(names)}"
+            f"no container is called {primary!r}, so the task runs in another container, beside {', '.join(names)}"
         )
         help = f"name the task's container {primary}, or set primary_container_name"
         problems.append(call_note("unlike-flyte", ("pod_template",), message, help))

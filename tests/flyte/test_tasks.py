@@ -335,7 +335,7 @@ def test_a_primary_container_that_the_template_lacks_is_named() -> None:
     template = OURS.PodTemplate(
         pod_spec={"containers": [{"name": "main", "image": "a"}]}, primary_container_name="train"
     )
-    lacking = "pod_template: no container is called 'train', so the task runs in a container of its own beside main"
+    lacking = "pod_template: no container is called 'train', so the task runs in another container, beside main"
     assert lacking in _notes(two(), pod_template=template)
     template = OURS.PodTemplate(pod_spec={"containers": [{"name": "train"}]}, primary_container_name="train")
     assert not [note for note in _notes(two(), pod_template=template) if "pod_template" in note]

@@ -100,7 +100,8 @@ def run(options: argparse.Namespace) -> int:
             return status
         rehearsal = _rehearse(options, job, faults, limit)
     except RehearsalError as error:
-        files.print_error(f"ptcompile: {error}")
+        for line in f"ptcompile: {error}".splitlines():
+            files.print_error(line)
         return 2
     except KeyboardInterrupt as error:
         kept = f"; the logs are in {options.keep_logs}" if options.keep_logs else ""

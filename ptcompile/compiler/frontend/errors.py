@@ -330,8 +330,9 @@ def _unknown_field(path: Path, data: Any, document: Block) -> Problem:
             suggestion = suggest_field(key, path, block, document)
     if suggestion is not None:
         fix = _move_fix(path, suggestion.path, data) if suggestion.path else None
-        seconds = _seconds(key, get(data, path))
-        help = suggestion.help if seconds is None else f"{suggestion.help}: {seconds}, in seconds"
+        seconds = _seconds(suggestion.help, get(data, path))
+        help = suggestion.help.removesuffix(": in seconds")
+        help = suggestion.help if seconds is None else f"{help}: {seconds}, in seconds"
         return problem("spec-unknown-field", path, message, help, on_key=True, fix=fix)
     cure = fixes.fix_key(key, likely, as_mapping(get(data, path[:-1])))
     help = (

@@ -17,8 +17,6 @@ from ptcompile.source.secrets.masking import mask_comment
 from ptcompile.source.secrets.names import MASK, is_secret
 from ptcompile.source.secrets.texts import secret_parts
 
-_Pair = tuple[str, ast.expr]
-
 
 def masked_python(text: str) -> list[str] | None:
     """Return the lines of a program, with `MASK` in place of secrets; None for a text that is no Python."""
@@ -31,7 +29,7 @@ def masked_python(text: str) -> list[str] | None:
 
     lines = [line.encode() for line in text.split("\n")]
     for node in ast.walk(tree):
-        if isinstance(node, ast.expr) and secret_parts(_text_of(node)):
+        if isinstance(node, ast.Constant) and secret_parts(_name_of(node)):
             _mask(lines, node)
     for name, value in _named_values(tree):
         for node in _texts(value):
@@ -43,50 +41,43 @@ def masked_python(text: str) -> list[str] | None:
     return shown
 
 
-def _named_values(tree: ast.AST) -> Iterator[_Pair]:
+def _named_values(tree: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
     """Yield the names of a program with the expressions that they are given."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
             yield from ((_name_of(target), node.value) for target in node.targets)
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
             yield _name_of(node.target), node.value
         elif isinstance(node, ast.keyword):
             yield node.arg or "", node.value
         elif isinstance(node, ast.Dict):
-            yield from ((_text_of(key), value) for key, value in zip(node.keys, node.values, strict=True))
+            yield from zip(map(_name_of, node.keys), node.values, strict=True)
         elif isinstance(node, ast.Call) and len(node.args) > 1:
-            yield _text_of(node.args[0]), node.args[1]
+            yield _name_of(node.args[0]), node.args[1]
         elif isinstance(node, ast.List | ast.Tuple):
-            yield from ((_text_of(item).lstrip("-"), after) for item, after in pairwise(node.elts))
+            yield from ((_name_of(item).lstrip("-"), after) for item, after in pairwise(node.elts))
         elif isinstance(node, ast.arguments):
-            yield from zip(_defaulted(node), [*node.defaults, *filter(None, node.kw_defaults)], strict=True)
+            positional = [argument.arg for argument in (*node.posonlyargs, *node.args)]
+            yield from zip(reversed(positional), reversed(node.defaults), strict=False)
+            yield from zip((argument.arg for argument in node.kwonlyargs), node.kw_defaults, strict=True)
 
 
-def _defaulted(arguments: ast.arguments) -> list[str]:
-    """Return the names of the arguments that have a default, in the order of the defaults."""
-    positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
-    by_keyword = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    first = len(positional) - len(arguments.defaults)
-    return [*positional[first:], *(argument.arg for argument, default in by_keyword if default is not None)]
+def _name_of(node: ast.expr | None) -> str:
+    """Return the name that is given a value, or the text that names it."""
+    if isinstance(node, ast.Subscript):
+        return _name_of(node.slice)
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
-def _name_of(target: ast.expr) -> str:
-    if isinstance(target, ast.Subscript):
-        return _text_of(target.slice)
-    return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
-
-
-def _text_of(node: ast.expr | None) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _texts(node: ast.expr) -> Iterator[ast.expr]:
+def _texts(node: ast.AST | None) -> Iterator[ast.expr]:
     """Yield the texts of which an expression consists, without those inside of calls and of dicts."""
     if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)):
         yield node
     elif isinstance(node, ast.BinOp | ast.BoolOp | ast.IfExp | ast.List | ast.Tuple | ast.Set):
         for child in ast.iter_child_nodes(node):
-            yield from _texts(child) if isinstance(child, ast.expr) else ()
+            yield from _texts(child)
 
 
 def _mask(lines: list[bytes], node: ast.expr) -> None:

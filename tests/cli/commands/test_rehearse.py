@@ -229,3 +229,13 @@ def test_an_interrupted_run_leaves_nothing_behind(number: signal.Signals, spec: 
     assert tempfile.gettempdir() != str(scratch)
     left = subprocess.run(["pgrep", "-f", python], capture_output=True, text=True, check=False).stdout
     assert left == ""
+
+
+def test_what_is_missing_is_told_in_lines(spec: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The script's modules and torch are looked for before any pod starts."""
+    script = tmp_path / "train.py"
+    script.write_text("import nowhere\n", encoding="utf-8")
+    ran = here(capsys, "rehearse", spec, "--script", str(script), "--python", sys.executable)
+    assert (ran.status, ran.out) == (2, "")
+    assert "\\n" not in ran.err
+    assert f"has no module nowhere, which {script} imports: install it there\n" in ran.err
