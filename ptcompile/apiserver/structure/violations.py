@@ -214,6 +214,10 @@ _MOUNT_FIELDS = frozenset({"mountPath", "subPath", "subPathExpr", "mountPropagat
 """Fields of a container's volumeMounts that people write in the volume."""
 
 
+_CLAIM_NAMES = frozenset({"pvc", "claim", "claimName", "volumeClaim"})
+"""What people call a volume's claim."""
+
+
 def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViolation:
     """Return the violation for an unknown key, with the best hint that this object and its children give.
 
@@ -234,6 +238,9 @@ def unknown_field(key: object, known: KnownFields, siblings: Json) -> SchemaViol
         return violation
     if name in _MOUNT_FIELDS and "persistentVolumeClaim" in properties:
         violation.help = f"move it into volumeMounts: [{{name: ..., {name}: ...}}]"
+        return violation
+    if name in _CLAIM_NAMES and "persistentVolumeClaim" in properties:
+        violation.help = "write persistentVolumeClaim: {claimName: ...}"
         return violation
     similar = closest(name, properties)
     violation.suggestion = similar

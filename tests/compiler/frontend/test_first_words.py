@@ -18,6 +18,7 @@ HELPS = [
     ("imagePullSecrets: [gar]", "write {name: gar}"),
     ("tolerations: [nvidia.com/gpu]", "write {key: nvidia.com/gpu, operator: Exists}"),
     ("env: {HF_TOKEN: {secret: hf}}", "write HF_TOKEN: {secretKeyRef: {name: ..., key: ...}}"),
+    ("volumes: [{name: a, pvc: a}]", "write persistentVolumeClaim: {claimName: ...}"),
     ("env: {A: {configMap: hf}}", "write A: {configMapKeyRef: {name: ..., key: ...}}"),
     ("runPolicy: null", "leave it out: null stands only for values that something else would fill in"),
 ]
