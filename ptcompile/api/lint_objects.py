@@ -51,7 +51,9 @@ class ObjectLinter:
         self._options = options
         self._stream = stream
         profile = inputs.given_profile
-        self._has_cluster_state = profile is not None and bool(profile.spec.objects or profile.spec.pod_security)
+        self._has_cluster_state = profile is not None and bool(
+            profile.spec.objects or profile.spec.pod_security or profile.spec.platform
+        )
         """Whether the profile has something that makes admission plugins reject objects."""
         self._noted_kinds: set[tuple[str, str]] = set()
 

@@ -171,7 +171,8 @@ def admission_rejections(built: Built) -> Iterator[PlacedProblem]:
     cluster = built.context.cluster
     level = built.job.pod_security or cluster.spec.pod_security
     existing = cluster.spec.objects
-    if not level and not existing and not any(map(_sets_priority, built.job.roles)):
+    decides = level or existing or cluster.spec.platform
+    if not decides and not any(map(_sets_priority, built.job.roles)):
         return
     from ptcompile.apiserver.admission import ClusterState, admission_problems
 

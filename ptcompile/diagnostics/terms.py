@@ -45,6 +45,8 @@ Authority = Literal[
     "lws",
     "kuberay",
     "katib",
+    "gke-autopilot",
+    "openshift",
     "kubelet",
     "torchrun",
     "ptcompile",

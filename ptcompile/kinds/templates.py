@@ -128,10 +128,10 @@ def with_items(spec: Json, key: str, added: Sequence[Json]) -> JsonDict:
     return {**spec, key: [*as_mappings(spec.get(key)), *added]} if added else dict(spec)
 
 
-def cluster_host_name(hostname: str, subdomain: str | None, namespace: str) -> str:
+def cluster_host_name(hostname: str, subdomain: str | None, namespace: str, domain: str = "cluster.local") -> str:
     """Return the full cluster name of a pod with a host name, or of a Service if `subdomain` is None."""
     middle = f"{hostname}.{subdomain}" if subdomain else hostname
-    return f"{middle}.{namespace}.svc.cluster.local"
+    return f"{middle}.{namespace}.svc.{domain}"
 
 
 def find_headless_service(

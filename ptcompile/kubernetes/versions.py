@@ -15,6 +15,9 @@ from ptcompile._internal.schema_files import load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
+    ManagedPlatform = Literal["gke-autopilot", "openshift"]
     Switches = tuple[tuple[str, bool], ...]
     """Gates that a profile switches on or off, by name."""
 
@@ -44,6 +47,10 @@ class Versions(NamedTuple):
     """Feature gates that the profile switches on or off, each with the field of the software that has it."""
     declared: frozenset[str] = frozenset()
     """The fields that the profile sets; the others have their defaults."""
+    platform: ManagedPlatform | None = None
+    """The managed platform, whose admission comes after the API server's own."""
+    domain: str = "cluster.local"
+    """The last labels of the names of Services and pods."""
 
     def gates_of(self, software: str) -> tuple[tuple[str, bool], ...]:
         """Return the feature gates that the profile switches on or off in one software, such as `kubernetes`."""

@@ -255,7 +255,8 @@ def _service_names(pod: Pod, *, headless: bool) -> Iterator[str]:
     for service in services_of(pod):
         namespace = pod.job.namespace
         if is_headless(service) == headless:
-            yield from short_names(cluster_host_name(object_name(service), None, namespace), namespace)
+            name = cluster_host_name(object_name(service), None, namespace, pod.job.versions.domain)
+            yield from short_names(name, namespace)
 
 
 def _stand_ins(

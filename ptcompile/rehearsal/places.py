@@ -238,7 +238,7 @@ def names_in_dns(names: Iterable[str]) -> Iterator[str]:
     """Yield the names of a pod in DNS; a full one may end in a dot, which a hosts file takes for another name."""
     for name in names:
         yield name
-        if name.endswith(".cluster.local"):
+        if ".svc." in name:
             yield f"{name}."
 
 

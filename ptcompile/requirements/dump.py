@@ -36,6 +36,7 @@ from ptcompile.requirements.node_pools import (
     kubelet_release,
     may_have_other_pools,
     node_pools,
+    platform_of,
     spot_settings,
     worker_nodes,
 )
@@ -97,6 +98,8 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "versions": {field: f"{major}.{minor}" for field, (major, minor) in versions.items()},
         "featureGates": _feature_gates(containers),
         "cloud": cloud,
+        "platform": platform_of(nodes, objects),
+        "clusterDomain": _cluster_domain(by_kind["ConfigMap"]),
         "gpu": gpu_settings(nodes, [object_name(each) for each in by_kind["DeviceClass"]]),
         "nodePools": {**empty_pools(by_kind["NodePool"], nodes), **node_pools(nodes)},
         "otherPools": may_have_other_pools(kinds, {*map(object_name, by_kind["ConfigMap"])}, nodes),
@@ -121,6 +124,18 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "spec": {field: value for field, value in spec.items() if value},
     }
     return ProfileDraft(document, (*unknown, *unknown_queues, *_NOT_SHOWN))
+
+
+def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
+    """Return the domain for which CoreDNS answers, unless it is the default."""
+    from re import search
+
+    for config_map in config_maps:
+        text = as_string(nested_map(config_map, "data").get("Corefile"))
+        if domain := search(r"(?m)^\s*kubernetes\s+([a-z0-9.-]+)", text):
+            name = domain[1].removesuffix(".")
+            return None if name == default_cluster().spec.cluster_domain else name
+    return None
 
 
 def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[str]:

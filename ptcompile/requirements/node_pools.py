@@ -14,6 +14,7 @@ from ptcompile.kubernetes.unstructured import (
     JsonDict,
     as_mappings,
     as_string,
+    kind_of,
     nested_map,
     object_name,
     string_map,
@@ -69,6 +70,18 @@ def _cloud(labels: dict[str, str]) -> str | None:
     return next(
         (cloud for cloud, prefix in _CLOUD_LABELS.items() if any(key.startswith(prefix) for key in labels)), None
     )
+
+
+def platform_of(nodes: Sequence[Json], objects: Sequence[Json]) -> str | None:
+    """Return the managed platform whose admission comes after the API server's, or None.
+
+    All nodes of GKE Autopilot have names that begin with gk3-; those of GKE Standard begin with gke-.
+    """
+    if nodes and all(object_name(node).startswith("gk3-") for node in nodes):
+        return "gke-autopilot"
+    groups = {kind_of(each)[0].partition("/")[0] for each in objects}
+    is_openshift = any(key.startswith("node.openshift.io/") for node in nodes for key in _labels(node))
+    return "openshift" if is_openshift or any(group.endswith(".openshift.io") for group in groups) else None
 
 
 def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:

@@ -185,7 +185,7 @@ def _host_suggestions(opened: OpenDocument, cursor: Cursor) -> Iterator[Suggesti
 
 def _shorten_dns_name(dns: str, namespace: str) -> str:
     """Return a pod's name within its namespace."""
-    return dns.removesuffix(f".{namespace}.svc.cluster.local").removesuffix(f".{namespace}.svc")
+    return dns.partition(f".{namespace}.svc")[0]
 
 
 _KINDS = {

@@ -38,7 +38,6 @@ _JOB_LABELS = frozenset(
     }
 )
 """Labels that only the pods of one job have."""
-_CLUSTER_DOMAIN = "cluster.local"
 _TOP_DOMAINS = frozenset(
     {"com", "net", "org", "io", "ai", "dev", "edu", "gov", "cloud", "internal", "local", "lan", "corp", "home"}
 )
@@ -92,7 +91,7 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     labels = host.split(".")
     if not _is_host_name(labels) or _leads(job, host):
         return None
-    if typo := _wrong_domain(labels):
+    if typo := _wrong_domain(labels, job.versions.domain):
         return typo
 
     name = _cluster_name(job, labels)
@@ -101,7 +100,8 @@ def host_mistake(pod: Pod, host: str, *, is_complete: bool) -> HostMistake | Non
     if name.namespace and _leads(job, name.within):
         # a manifest without a namespace may be applied to any
         namespace = _written_namespace(job)
-        return HostMistake("namespace", name.namespace, namespace, f"{name.within}.{namespace}") if namespace else None
+        is_other = namespace not in ("", name.namespace)  # the same one is left of a domain that no profile names
+        return HostMistake("namespace", name.namespace, namespace, f"{name.within}.{namespace}") if is_other else None
 
     wrong = _renamed_job(job, name) if is_complete else None
     wrong = wrong or _service_elsewhere(job, name)
@@ -124,12 +124,12 @@ def _leads(job: WorkloadPods, host: str) -> bool:
     return not address.is_unknown and not (host == pod.hostname and address.is_blind and job.size > 1)
 
 
-def _wrong_domain(labels: Sequence[str]) -> HostMistake | None:
-    """Return the mistake if the name misspells `svc.cluster.local`."""
+def _wrong_domain(labels: Sequence[str], domain: str) -> HostMistake | None:
+    """Return the mistake if the name misspells the cluster's domain, or ends in the usual one instead."""
     tail = ".".join(labels[labels.index("svc", 2) + 1 :]) if "svc" in labels[2:4] else ""
-    if not tail or tail == _CLUSTER_DOMAIN or not nearest(tail, (_CLUSTER_DOMAIN,)):
+    if tail in ("", domain) or not (tail == "cluster.local" or nearest(tail, (domain,))):
         return None
-    return HostMistake("domain", tail, _CLUSTER_DOMAIN, ".".join(labels).removesuffix(tail) + _CLUSTER_DOMAIN)
+    return HostMistake("domain", tail, domain, ".".join(labels).removesuffix(tail) + domain)
 
 
 def _cluster_name(job: WorkloadPods, labels: Sequence[str]) -> _ClusterName | None:

@@ -381,7 +381,7 @@ def address_of(pod: Pod, host: str) -> HostAddress:
     meant = pod_with_hostname(pod.job, host)
     if meant is not None:  # all that name it so mean one pod, though the name leads to none
         return HostAddress(_address_of_pod(meant, pod).name)
-    inside = host.removesuffix(".cluster.local").removesuffix(".svc")
+    inside = host.removesuffix(f".{pod.job.versions.domain}").removesuffix(".svc")
     return HostAddress(inside.removesuffix(f".{pod.view.namespace}"))
 
 
@@ -418,7 +418,8 @@ def services_at(job: WorkloadPods, host: str) -> Iterator[Json]:
     """Yield the Services of the operator and of the stream that a DNS name leads to."""
     for service in (*job.expansion.services, *job.stream.services_at(host)):
         namespace = as_string(nested_map(service, "metadata").get("namespace")) or job.namespace
-        if host in short_names(cluster_host_name(object_name(service), None, namespace), namespace):
+        name = cluster_host_name(object_name(service), None, namespace, job.versions.domain)
+        if host in short_names(name, namespace):
             yield service
 
 
@@ -542,6 +543,5 @@ def dns_names(pod: PodView) -> list[str]:
 
 def short_names(full: str, namespace: str) -> list[str]:
     """Return a cluster DNS name and the short forms that the search domains of its namespace complete."""
-    svc = full.removesuffix(".cluster.local")
-    inside = svc.removesuffix(".svc")
-    return [full, svc, inside, inside.removesuffix(f".{namespace}")]
+    inside = full.partition(f".{namespace}.svc.")[0]
+    return [full, f"{inside}.{namespace}.svc", f"{inside}.{namespace}", inside]

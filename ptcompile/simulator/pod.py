@@ -131,7 +131,8 @@ class Pod:
         """Fully qualified name in the pod's /etc/hosts, which Python's `socket.getfqdn` returns."""
         host = self.hostname or self.display_name
         sub = self.view.subdomain
-        return host if sub is None else cluster_host_name(host, sub, self.view.namespace)
+        domain = self.job.versions.domain
+        return host if sub is None else cluster_host_name(host, sub, self.view.namespace, domain)
 
     @property
     def on_host(self) -> bool:
@@ -401,7 +402,12 @@ class WorkloadPods(_PodFields):
         return self._built_pods[role, index]
 
     def _admitted(self, view: PodView) -> PodView:
-        """Return a pod as admission leaves it; most streams have nothing that makes a plugin write."""
+        """Return a pod as admission leaves it, named in the cluster's domain.
+
+        Most streams have nothing that makes a plugin write.
+        """
+        if view.dns and self.versions.domain != "cluster.local":
+            view = view._replace(dns=view.dns.removesuffix("cluster.local") + self.versions.domain)
         if not self.stream.has_any(WRITING_KINDS):
             return view
         from ptcompile.apiserver.admission.pods import pod_admission

@@ -55,6 +55,18 @@ class GpuClaim(Model):
     selectors: list[str] = optional("CEL expressions that each device must satisfy.", [])
 
 
+class GpuSharing(Model):
+    """How pods share GPUs where neither labels of the nodes nor the device plugin's ConfigMap tell."""
+
+    strategy: Literal["time-slicing", "mps", "mig"] = Field(
+        description="What divides a GPU: time slicing or MPS of the device plugin, or MIG with its strategy single."
+    )
+    refuses_several: bool | None = optional(
+        "Whether the kubelet refuses pods that request more than one share (failRequestsGreaterThanOne). Default: "
+        "with mps, which always did before device plugin 0.20."
+    )
+
+
 class Gpu(Model):
     """What `gpu` means in this cluster."""
 
@@ -65,6 +77,9 @@ class Gpu(Model):
     )
     claim: GpuClaim | None = optional(
         "If set, pods claim NVIDIA GPUs and MIG slices from the DRA driver instead of requesting them by resource name."
+    )
+    sharing: GpuSharing | None = optional(
+        "If set, each device that `resourceName` counts is a share of a GPU, on nodes that do not say otherwise."
     )
 
 
@@ -266,6 +281,15 @@ class ProfileSpec(Model):
     )
     cloud: Literal["gke", "eks", "aks", "oke"] | None = optional(
         "Cloud whose node labels identify built-in accelerators; without it, the labels of feature discovery do."
+    )
+    platform: Literal["gke-autopilot", "openshift"] | None = optional(
+        "Managed platform, whose admission refuses more than the API server: GKE Autopilot's Warden, and OpenShift's "
+        "security context constraints, of which restricted-v2 is assumed."
+    )
+    cluster_domain: str = optional(
+        "Domain of the cluster's DNS names, as in the kubelets' `clusterDomain`.",
+        "cluster.local",
+        pattern=r"^[a-z0-9]([-a-z0-9.]{0,250}[a-z0-9])?$",
     )
     gpu: Gpu = part(Gpu, "What `gpu` means in this cluster.")
     accelerators: dict[str, Accelerator] = optional(

@@ -134,6 +134,8 @@ class Profile(SpecFields):
         versions = self.spec.versions
         gates = self.spec.feature_gates
         parsed = _parse_versions(tuple(vars(versions).items()) if versions.model_fields_set else ())
+        if not self.spec.model_fields_set.isdisjoint(("platform", "cluster_domain")):
+            parsed = parsed._replace(platform=self.spec.platform, domain=self.spec.cluster_domain)
         if not gates.model_fields_set:
             return parsed
         rows = ((software, gate, value) for software, by_name in vars(gates).items() for gate, value in by_name.items())

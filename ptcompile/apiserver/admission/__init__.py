@@ -37,6 +37,14 @@ def _policies(requests: Sequence[Request], state: ClusterState) -> Problems:
     return policy_problems(requests, state)
 
 
+def _platform(requests: Sequence[Request], state: ClusterState) -> Problems:
+    if state.versions.platform is None:
+        return iter(())
+    from ptcompile.apiserver.admission.platforms import platform_problems
+
+    return platform_problems(requests, state)
+
+
 _POLICY = ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy")
 
 VALIDATING: tuple[Callable[[Sequence[Request], ClusterState], Problems], ...] = (
@@ -44,6 +52,7 @@ VALIDATING: tuple[Callable[[Sequence[Request], ClusterState], Problems], ...] = 
     _pod_security,
     priority_problems,
     _policies,
+    _platform,
     quota_problems,
 )
 """Plugins that may reject an object, in the server's order: quotas come last, because they count what is admitted."""

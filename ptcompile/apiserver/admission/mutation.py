@@ -114,6 +114,15 @@ def set_runtime_class(pod: ObjectFields, state: ClusterState) -> ObjectFields:
     return pod
 
 
+def set_platform_fields(pod: ObjectFields, state: ClusterState) -> ObjectFields:
+    """Fill in what the webhooks of the profile's platform set."""
+    if state.versions.platform is None:
+        return pod
+    from ptcompile.apiserver.admission.platforms import with_platform_fields
+
+    return with_platform_fields(pod, state, state.versions.platform)
+
+
 def protect_storage(manifest: ObjectFields, state: ClusterState) -> ObjectFields:
     """Keep a volume or claim while it is in use (StorageObjectInUseProtection)."""
     del state
@@ -169,6 +178,7 @@ _PLUGINS: tuple[tuple[str, tuple[str, str], MutatingPlugin], ...] = (
     ("StorageObjectInUseProtection", _CLAIM, protect_storage),
     ("StorageObjectInUseProtection", ("v1", "PersistentVolume"), protect_storage),
     ("RuntimeClass", _POD, set_runtime_class),
+    ("platform webhook", _POD, set_platform_fields),
     ("DefaultIngressClass", ("networking.k8s.io/v1", "Ingress"), set_ingress_class),
 )
 """The plugins that change objects at creation, in the server's order, each with its kind."""
