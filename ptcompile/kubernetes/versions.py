@@ -41,6 +41,8 @@ class Versions(NamedTuple):
     kuberay: Version = (1, 7)
     nvidia_dra: Version = (25, 12)
     """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x; `no_dns_names` tells the two apart."""
+    device_plugin: Version = (0, 20)
+    """NVIDIA's device plugin for GPUs."""
     torch: Version = (2, 15)
     """PyTorch in the training images; `torch_of` reads an image's tag first."""
     gates: tuple[tuple[str, str, bool], ...] = ()
@@ -49,6 +51,8 @@ class Versions(NamedTuple):
     """The fields that the profile sets; the others have their defaults."""
     platform: ManagedPlatform | None = None
     """The managed platform, whose admission comes after the API server's own."""
+    gpu_shares: tuple[str, bool | None] | None = None
+    """What divides GPUs, and whether the kubelet refuses several shares, as in `gpu.sharing` of the profile."""
     domain: str = "cluster.local"
     """The last labels of the names of Services and pods."""
 

@@ -5,9 +5,10 @@ Source: NVIDIA/k8s-device-plugin 0.20, README.md, api/config/v1/config.go, inter
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile.kubernetes.nodes import fits
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, nested_map, string_map
 from ptcompile.world.workload import Stream
@@ -16,10 +17,15 @@ _PRODUCT = "nvidia.com/gpu.product"
 _PLUGIN_CONFIG = "nvidia.com/device-plugin.config"
 """Label of a node whose value is the key of its configuration in the plugin's ConfigMap."""
 _STRATEGIES = {
-    "nvidia.com/gpu.sharing-strategy": ("time-slicing", "mps"),
-    "cloud.google.com/gke-gpu-sharing-strategy": ("time-sharing", "mps"),
+    "nvidia.com/gpu.sharing-strategy": {"time-slicing": "time-slicing", "mps": "mps"},
+    "cloud.google.com/gke-gpu-sharing-strategy": {"time-sharing": "time-slicing", "mps": "mps"},
 }
-"""Labels of nodes that share their GPUs, with the values that say so."""
+"""Labels of nodes that share their GPUs, with the values that say so, and what divides the GPUs."""
+_PRODUCT_MARKS = {"-MIG-": "mig", "-SHARED": ""}
+"""What the product label has beside the model where a device is a part of a GPU."""
+_LABELS = frozenset({_PRODUCT, *_STRATEGIES})
+_MPS_MAY_ALLOW = (0, 20)
+"""The release of the device plugin since which failRequestsGreaterThanOne may be false with MPS."""
 
 
 class GpuShares(NamedTuple):
@@ -29,6 +35,8 @@ class GpuShares(NamedTuple):
     """What tells, for a sentence."""
     is_refused: bool = False
     """Whether the kubelet refuses requests above one."""
+    strategy: str = ""
+    """What divides a GPU, as in `gpu.sharing` of a profile; empty if nothing tells."""
 
 
 class PluginConfig(NamedTuple):
@@ -39,26 +47,50 @@ class PluginConfig(NamedTuple):
     """By resource name."""
 
 
-def pins_slices(spec: Json) -> bool:
-    """Return whether a pod selects nodes whose GPUs are MIG slices, which count as whole GPUs there."""
-    return any(all("-MIG-" in value for value in values) for _, values in pinned_values(spec, _PRODUCT))
-
-
 def shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
-    """Return how pods share the devices that a pod requests by a resource name, or None if nothing says so."""
+    """Return how pods share the devices that a pod requests by a resource name, or None if nothing says so.
+
+    The labels that the pod selects tell first, then those of all nodes that take it, the device plugin, the profile.
+    """
+    shares = _shares_of(spec, resource, stream)
+    always_refuses = stream.versions.device_plugin < _MPS_MAY_ALLOW
+    return shares._replace(is_refused=True) if shares and shares.strategy == "mps" and always_refuses else shares
+
+
+def _shares_of(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
     if resource.endswith(".shared"):
         return GpuShares(resource)
     if resource != "nvidia.com/gpu":
         return None
 
-    for _, values in pinned_values(spec, _PRODUCT):
-        if all(value.endswith("-SHARED") for value in values):
-            return GpuShares(f"{_PRODUCT} {values[0]}")
-    for label, sharing in _STRATEGIES.items():
-        for _, values in pinned_values(spec, label):
-            if values and set(values) <= set(sharing):
-                return GpuShares(f"{label} {values[0]}", is_refused=label.startswith("cloud.google.com/"))
-    return _shares_by_plugin(spec, resource, stream)
+    selected = {label: values for label in _LABELS for _, values in pinned_values(spec, label)}
+    shares = _shares_by_labels(selected)
+    groups = fits(spec, stream.pools.groups).fitting if shares is None and stream.pools is not None else ()
+    labeled = [_shares_by_labels(group.labels) for group in groups if not _LABELS.isdisjoint(group.labels)]
+    if shares is not None or (labeled and len(labeled) == len(groups)):
+        return shares or (labeled[0] if None not in labeled else None)
+    return _shares_by_plugin(spec, resource, stream) or _shares_by_profile(stream)
+
+
+def _shares_by_labels(values: Mapping[str, Sequence[str]]) -> GpuShares | None:
+    """Return the sharing of nodes by the values that their labels may have, or None."""
+    for label, strategies in _STRATEGIES.items():
+        chosen = values.get(label, ())
+        if chosen and strategies.keys() >= {*chosen}:
+            is_refused = label.startswith("cloud.google.com/")
+            return GpuShares(f"{label} {chosen[0]}", is_refused, strategies[chosen[0]])
+    products = values.get(_PRODUCT, ())
+    for mark, strategy in _PRODUCT_MARKS.items():
+        if products and all(mark in product for product in products):
+            return GpuShares(f"{_PRODUCT} {products[0]}", strategy=strategy)
+    return None
+
+
+def _shares_by_profile(stream: Stream) -> GpuShares | None:
+    if stream.versions.gpu_shares is None:
+        return None
+    strategy, is_refused = stream.versions.gpu_shares
+    return GpuShares(f"{strategy} by the profile", strategy == "mps" if is_refused is None else is_refused, strategy)
 
 
 def _shares_by_plugin(spec: Json, resource: str, stream: Stream) -> GpuShares | None:
@@ -95,9 +127,10 @@ def _read_config(text: str) -> Json | None:
 
 
 def _shares_in(config: Json) -> Iterator[tuple[str, GpuShares]]:
-    for how, name in (("timeSlicing", "time slicing"), ("mps", "MPS")):
+    for how, strategy in (("timeSlicing", "time-slicing"), ("mps", "mps")):
         sharing = nested_map(config, "sharing", how)
         is_refused = sharing.get("failRequestsGreaterThanOne", how == "mps") is True
+        text = f"{strategy} in the device plugin's ConfigMap"
         for item in as_mappings(sharing.get("resources")):
             if sharing.get("renameByDefault") is not True and not item.get("rename") and item.get("replicas") != 1:
-                yield as_string(item.get("name")), GpuShares(f"{name} in the device plugin's ConfigMap", is_refused)
+                yield as_string(item.get("name")), GpuShares(text, is_refused, strategy)

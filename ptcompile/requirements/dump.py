@@ -93,6 +93,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     containers = list(_controller_containers(by_kind))
     cloud = cloud_of(nodes)
     versions, unknown = _versions(containers, by_kind["Node"])
+    shared = _shared_gpus(by_kind)
     queue_settings, unknown_queues = _queue_settings(by_kind)
     spec = {
         "versions": {field: f"{major}.{minor}" for field, (major, minor) in versions.items()},
@@ -100,7 +101,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "cloud": cloud,
         "platform": platform_of(nodes, objects),
         "clusterDomain": _cluster_domain(by_kind["ConfigMap"]),
-        "gpu": gpu_settings(nodes, [object_name(each) for each in by_kind["DeviceClass"]]),
+        "gpu": {**gpu_settings(nodes, [object_name(each) for each in by_kind["DeviceClass"]]), **shared},
         "nodePools": {**empty_pools(by_kind["NodePool"], nodes), **node_pools(nodes)},
         "otherPools": may_have_other_pools(kinds, {*map(object_name, by_kind["ConfigMap"])}, nodes),
         "spot": spot_settings(nodes, cloud),
@@ -112,7 +113,10 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
     }
     if spec["otherPools"]:
         unknown.append("nodePools: pools without a node now, except Karpenter's")
-    unknown += _shared_gpus(by_kind)
+    if shared:
+        unknown.append("gpu.sharing: which nodes share their GPUs, unless their labels tell")
+    if any(nested_map(each, "spec", "mig").get("strategy") == "single" for each in by_kind["ClusterPolicy"]):
+        unknown.append("gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)")
     if nodes:
         unknown.append("nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump")
     else:
@@ -138,14 +142,15 @@ def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
     return None
 
 
-def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[str]:
-    """Yield what a profile cannot say of GPUs that the device plugin divides."""
-    configs = plugin_configs(by_kind.get("ConfigMap", ()))
-    shared = sorted({resource for config in configs for resource in config.shares})
-    if shared:
-        yield f"gpu: the device plugin shares {', '.join(shared)}: each counted device may be a part of one"
-    if any(nested_map(each, "spec", "mig").get("strategy") == "single" for each in by_kind.get("ClusterPolicy", ())):
-        yield "gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)"
+def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
+    """Return how pods share GPUs by the device plugin's ConfigMap, of which the ClusterPolicy may name the default."""
+    policies = by_kind.get("ClusterPolicy", ())
+    defaults = {nested_map(each, "spec", "devicePlugin", "config").get("default") for each in policies} - {None, ""}
+    for config in plugin_configs(by_kind.get("ConfigMap", ())):
+        shares = config.shares.get("nvidia.com/gpu")
+        if shares is not None and (config.key in defaults or not defaults):
+            return {"sharing": {"strategy": shares.strategy, "refusesSeveral": shares.is_refused}}
+    return {}
 
 
 def _controller_containers(by_kind: Mapping[str, Sequence[Json]]) -> Iterator[Json]:
@@ -183,7 +188,7 @@ def _software_of(image: str) -> str | None:
     for operator in OPERATORS:
         if any(repository.endswith(f"/{name}") for name in operator.install.images):
             return operator.release
-    return None
+    return "device_plugin" if repository.endswith("/k8s-device-plugin") else None
 
 
 def _repository(image: str) -> str:

@@ -50,7 +50,7 @@ _PASSING_TAINTS = (
     "karpenter.sh/disrupted",
 )
 """Prefixes of taints for a passing state of a node (Kubernetes 1.37, Taints; cluster-autoscaler; Karpenter)."""
-_GPUS = ("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe")
+_GPUS = ("nvidia.com/gpu", "nvidia.com/gpu.shared", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe")
 _PLAIN_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 _DOMAIN_LABELS = frozenset(label for levels in LEVELS.values() for label in levels.values())
 

@@ -237,6 +237,7 @@ class OperatorVersions(Model):
     lws: str | None = _release('LeaderWorkerSet, such as "0.10".')
     kuberay: str | None = _release('KubeRay, such as "1.7".')
     nvidia_dra: str | None = _release('DRA driver for NVIDIA GPUs, such as "25.8".')
+    device_plugin: str | None = _release('NVIDIA device plugin for GPUs, such as "0.17".')
     torch: str | None = _release('PyTorch in the images, such as "2.5".')
 
 

@@ -136,6 +136,8 @@ class Profile(SpecFields):
         parsed = _parse_versions(tuple(vars(versions).items()) if versions.model_fields_set else ())
         if not self.spec.model_fields_set.isdisjoint(("platform", "cluster_domain")):
             parsed = parsed._replace(platform=self.spec.platform, domain=self.spec.cluster_domain)
+        if (sharing := self.spec.gpu.sharing) is not None:
+            parsed = parsed._replace(gpu_shares=(sharing.strategy, sharing.refuses_several))
         if not gates.model_fields_set:
             return parsed
         rows = ((software, gate, value) for software, by_name in vars(gates).items() for gate, value in by_name.items())

@@ -68,7 +68,8 @@ class Stream:
     @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds in the stream, as words that a rule may need: `@service`."""
-        given = ["@nodepool"] if self.given_pools is not None else []
+        is_told = self.given_pools is not None or self.versions.gpu_shares is not None
+        given = ["@nodepool"] if is_told else []
         return frozenset([*given, *("@" + kind_of(manifest)[1].casefold() for manifest in self.objects)])
 
     @cached_property

@@ -209,11 +209,35 @@ def test_any_objects_make_a_valid_profile(contents: tuple[dict[str, Any], ...]) 
     assert not [each for each in ptcompile.lint(text).diagnostics if each.severity == "error"], text
 
 
-def test_gpus_that_the_device_plugin_divides_are_in_the_comment() -> None:
-    text = "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n"
-    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plugin"}, "data": {"any": text}}
+TWO_CONFIGS = {
+    "shared": "version: v1\nsharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n",
+    "whole": "version: v1\nflags: {migStrategy: none}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("default", "gpu"),
+    [
+        (None, {"sharing": {"strategy": "time-slicing", "refusesSeveral": False}}),
+        ("shared", {"sharing": {"strategy": "time-slicing", "refusesSeveral": False}}),
+        ("whole", None),
+    ],
+)
+def test_how_the_device_plugin_shares_gpus(default: str | None, gpu: object) -> None:
+    config = _object("v1", "ConfigMap", "plugin", data=TWO_CONFIGS)
+    policy = _object("nvidia.com/v1", "ClusterPolicy", "gpus", spec={"devicePlugin": {"config": {"default": default}}})
+    plugin = _controller("nvcr.io/nvidia/k8s-device-plugin:v0.17.4", kind="DaemonSet")
+    spec = _spec(config, policy, plugin)
+    assert spec.get("gpu") == gpu
+    assert spec["versions"] == {"devicePlugin": "0.17"}
+
+
+def test_renamed_shares_are_what_gpu_means() -> None:
+    node = _object("v1", "Node", "a", status={"allocatable": {"cpu": "8", "nvidia.com/gpu.shared": "16"}})
+    assert _spec(node)["gpu"] == {"resourceName": "nvidia.com/gpu.shared"}
+
+
+def test_slices_that_count_as_gpus_are_in_the_comment() -> None:
     policy = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "spec": {"mig": {"strategy": "single"}}}
-    told = [line for line in draft_profile([config, policy]).unknown if line.startswith("gpu: ")]
-    assert ["shares nvidia.com/gpu" in line for line in told] == [True, False]
-    assert "(strategy single)" in told[1]
+    assert any("(strategy single)" in line for line in draft_profile([policy]).unknown)
     assert not any(line.startswith("gpu: ") for line in draft_profile([{**policy, "spec": {"mig": 7}}]).unknown)

@@ -34,22 +34,31 @@ Source: NVIDIA MIG user guide, R570: a CUDA process enumerates one MIG device; N
 
 from __future__ import annotations
 
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
-from ptcompile.linter.sharing import pins_slices
+from ptcompile.linter.sharing import shares_of
+from ptcompile.world.workload import Stream
 
 
 def _check(subject: Subject) -> Findings:
     for role in subject.training_roles:
-        names = ("nvidia.com/mig-", "nvidia.com/gpu") if pins_slices(role.pod.view.spec) else ("nvidia.com/mig-",)
-        slices = [name for name in role.pod.devices if name.startswith(names)]
         processes = role.rendezvous.processes or 0
-        if slices and processes > 1 and (role.is_torchrun or role.member.is_modeled):
+        if processes < 2 or not (role.is_torchrun or role.member.is_modeled):
+            continue
+
+        slices = [name for name in role.pod.devices if _are_slices(name, role.pod.view.spec, subject.stream)]
+        if slices:
             path = role.path_of("nproc-per-node")
             yield found_at(
                 path,
                 f"{processes} processes on {slices[0]}: each sees one MIG slice, and NCCL cannot connect slices",
                 "run one process per pod, or request whole GPUs",
             )
+
+
+def _are_slices(name: str, spec: Json, stream: Stream) -> bool:
+    shares = shares_of(spec, name, stream)
+    return name.startswith("nvidia.com/mig-") or (shares is not None and shares.strategy == "mig")
 
 
 RULE = Rule("processes-on-mig", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,8 +1,9 @@
 """A launcher starts several processes on GPUs that pods share.
 
 What: a container of several processes requests more than one device of nodes that share their GPUs: a `.shared`
-resource, a product label that ends in -SHARED, GKE's or NVIDIA's label of a sharing strategy, or time slicing or MPS in
-the ConfigMap of NVIDIA's device plugin in the same files.
+resource, a product label that ends in -SHARED, GKE's or NVIDIA's label of a sharing strategy, time slicing or MPS in
+the ConfigMap of NVIDIA's device plugin in the same files, or `gpu.sharing` in the profile. The labels are those that
+the pod selects, or those of all nodes or pools that take it.
 
 Why: such a device is a share of a GPU, and two of them may be of one: NCCL ends with "Duplicate GPU detected", or the
 ranks share its memory. With `failRequestsGreaterThanOne`, with MPS (device plugin up to 0.19, and by default later) and
@@ -47,7 +48,7 @@ def _check(subject: Subject) -> Findings:
             continue
         for resource, count in role.pod.devices.items():
             shares = shares_of(role.pod.view.spec, resource, subject.stream) if count > 1 else None
-            if shares is None:
+            if shares is None or shares.strategy == "mig":
                 continue
             why = "two of them may be of one GPU, which NCCL refuses (Duplicate GPU detected)"
             if shares.is_refused:

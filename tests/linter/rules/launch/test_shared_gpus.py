@@ -78,3 +78,72 @@ def test_slices_that_count_as_gpus() -> None:
 )
 def test_a_configuration_of_wrong_types_says_nothing(text: str) -> None:
     assert told(plugin(any=text), pod()) == []
+
+
+def node(name: str, **labels: str) -> Json:
+    allocatable = {"cpu": "64", "memory": "512Gi", "pods": "110", GPU: "32"}
+    metadata = {"name": name, "labels": {f"nvidia.com/gpu.{key}": value for key, value in labels.items()}}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": {"allocatable": allocatable}}
+
+
+SHARED = node("a", product="NVIDIA-L4-SHARED", replicas="4")
+CUT = node("b", product="NVIDIA-A100-SXM4-40GB-MIG-1g.5gb")
+WHOLE = node("c", product="NVIDIA-L4")
+UNLABELED = node("d")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "names"),
+    [
+        ([SHARED], ["processes-on-shared-gpus"]),
+        ([CUT], ["processes-on-mig"]),
+        ([SHARED, WHOLE], []),
+        ([SHARED, UNLABELED], []),
+        ([UNLABELED, plugin(any=SLICED)], ["processes-on-shared-gpus"]),
+        ([WHOLE, plugin(any=SLICED)], []),
+    ],
+)
+def test_the_labels_of_all_nodes_that_take_the_pod(nodes: list[Json], names: list[str]) -> None:
+    assert [name for name, _ in told(*nodes, pod())] == names
+
+
+@pytest.mark.parametrize(
+    ("cluster", "said"),
+    [
+        ({"gpu": {"sharing": {"strategy": "time-slicing"}}}, TWICE),
+        ({"gpu": {"sharing": {"strategy": "mps"}}}, REFUSED),
+        ({"gpu": {"sharing": {"strategy": "mps", "refusesSeveral": False}}}, TWICE),
+        (
+            {"gpu": {"sharing": {"strategy": "mps", "refusesSeveral": False}}, "versions": {"devicePlugin": "0.19"}},
+            REFUSED,
+        ),
+        ({"gpu": {"sharing": {"strategy": "mig"}}}, "each sees one MIG slice"),
+        (
+            {
+                "nodePools": {
+                    "a": {"labels": {PRODUCT: "NVIDIA-L4-SHARED"}, "allocatable": {"cpu": 64, "memory": "1Ti", GPU: 32}}
+                }
+            },
+            TWICE,
+        ),
+        ({}, ""),
+    ],
+)
+def test_the_profile(cluster: Json, said: str) -> None:
+    profile = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": cluster}
+    findings = ptcompile.lint(pod(), cluster=profile).diagnostics
+    messages = [each.message for each in findings if each.name.startswith("processes-on-")]
+    assert len(messages) == bool(said)
+    assert all(said in message for message in messages)
+
+
+def test_a_compiled_job_too() -> None:
+    resources = {"cpu": 8, "memory": "64Gi", "gpu": 2}
+    spec = {"image": "a:1", "script": "t.py", "resources": resources, "elastic": {"nprocPerNode": 2}}
+    job = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "t"}, "spec": spec}
+    profile = {
+        "kind": "ClusterProfile",
+        "apiVersion": "ptcompile/v1",
+        "spec": {"gpu": {"sharing": {"strategy": "mps"}}},
+    }
+    assert "PTC154" in {each.code for each in ptcompile.compile(job, cluster=profile, target="job").diagnostics}
