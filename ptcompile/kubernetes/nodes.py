@@ -108,6 +108,17 @@ class PodNeeds(NamedTuple):
     """Alternative requirements on labels, each with those of nodeSelector; none if no node can match."""
     requests: Sequence[tuple[str, Quantity]]
     """Accelerators first, since they decide which nodes are possible."""
+    places: Sequence[VolumePlace] = ()
+
+
+class VolumePlace(NamedTuple):
+    """Where a volume of a pod is."""
+
+    path: FieldPath
+    """Of the volume, in the pod spec."""
+    label: str
+    values: frozenset[str]
+    """The values that a node's label has where the volume can be mounted."""
 
 
 class Placement(NamedTuple):
@@ -161,13 +172,46 @@ def room_for(placements: Iterable[Placement], *, apart: bool = False) -> int | N
     return sum(known) if len(known) == len(rooms) else None
 
 
-def fits(spec: Json, groups: Iterable[NodeGroup], more: amounts.Quantities | None = None) -> Placement:
+def room_by_domain(
+    placement: Placement, label: str, *, skew: int | None = None, counts_tainted: bool = True
+) -> int | None:
+    """Return how many pods fit at most by the values of a node label, or None if that is unknown or unlimited.
+
+    Each value may have one pod or, with `skew`, that many more than the value of the nodes with the least room. Of
+    these, nodes with taints that the pods do not tolerate have none, if they count.
+    """
+    needs = {name: amount.nano for name, amount in placement.pod.requests}
+    rooms: Counter[str] = Counter()
+    present: set[str] = set()
+    for group in placement.fitting:
+        room = group.room(needs)
+        values = group.labels.get(label, ())
+        if not values or room is None:
+            return None
+        rooms.update(dict.fromkeys(values, room))
+        present.update(() if group.is_pool else values)
+    if skew is None:
+        return sum(min(1, room) for room in rooms.values())
+
+    for group, refusals in placement.refused:
+        is_domain = reaches(placement.pod.choices, group) and (counts_tainted or refusals[0].verb != "has")
+        present.update(() if group.is_pool or not is_domain else group.labels.get(label, ()))
+    most = min((rooms[value] for value in present), default=max(rooms.values(), default=0)) + skew
+    return sum(min(room, most) for room in rooms.values())
+
+
+def fits(
+    spec: Json,
+    groups: Iterable[NodeGroup],
+    more: amounts.Quantities | None = None,
+    places: Sequence[VolumePlace] = (),
+) -> Placement:
     """Return which groups take a pod with this spec, after admission. `more` are requests beyond those of the spec.
 
     The kubelet alone decides on a pod with `nodeName`, and starts it without devices that the node lacks.
     """
-    pod = _read(spec, more or {})
-    filters = () if spec.get("nodeName") else FILTERS
+    pod = _read(spec, more or {})._replace(places=places)
+    filters = KUBELET_FILTERS if spec.get("nodeName") else FILTERS
     answers = [(group, [*filter(None, (refuses(pod, group) for refuses in filters))]) for group in groups]
     return Placement(
         pod=pod,
@@ -229,6 +273,13 @@ def _taint_toleration(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     return Refusal("has", text, next(iter(written), ()), f"tolerate {text} ({_names(group)})", 1)
 
 
+def _node_name(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
+    name = as_string(pod.spec.get("nodeName"))
+    if group.is_pool or name in group.names:
+        return None
+    return Refusal("is", f"not {name}", ("nodeName",), "name a node of the cluster, or select it by its labels", 5)
+
+
 def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     if reaches(pod.choices, group):
         return None
@@ -268,6 +319,18 @@ def _node_resources(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
             help = f"request at most {most} {name} in each pod ({_names(group)})"
             help = help if available else f"use nodes with {name}"
             return Refusal("has", text, request_path(pod.spec, name), help, 4 - available / amount.nano)
+    if group.size == 0:
+        return Refusal("has", "no nodes and gets none", (), f"raise the limit of {_names(group)}", 3)
+    return None
+
+
+def _volume_binding(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
+    """Refuse nodes whose label says that they are elsewhere than a volume; those without the label may mount it."""
+    for place in pod.places:
+        values = group.labels.get(place.label, place.values)
+        if place.values.isdisjoint(values):
+            text = f"the label {place.label}={', '.join(sorted(values)[:_SHOWN])}, unlike a volume of the pod"
+            return Refusal("has", text, place.path, "use nodes where the volume is, or storage of every zone", 3)
     return None
 
 
@@ -284,6 +347,15 @@ def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     return None
 
 
-FILTERS = (_node_unschedulable, _taint_toleration, _node_affinity, _node_resources, _topology_labels)
+FILTERS = (
+    _node_unschedulable,
+    _taint_toleration,
+    _node_affinity,
+    _node_resources,
+    _volume_binding,
+    _topology_labels,
+)
 """In kube-scheduler's order."""
+KUBELET_FILTERS = (_node_name, _node_affinity)
+"""Those by which a node keeps away a pod that names it."""
 _PLURALS = {"is": "are", "has": "have", "lacks": "lack"}

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import Json, as_string, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    as_strings,
+    namespace_of,
+    nested_map,
+    object_name,
+    string_map,
+)
 from ptcompile.linter.rule import Subject
 from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream
@@ -14,6 +23,7 @@ from ptcompile.world.workload import Stream
 _CLAIM = ("v1", "PersistentVolumeClaim")
 _VOLUME = ("v1", "PersistentVolume")
 _CLASS = ("storage.k8s.io/v1", "StorageClass")
+_ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 _BETA_CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
@@ -80,3 +90,32 @@ def driver_of_claim(stream: Stream, claim: Json) -> str:
         return as_string(nested_map(volume, "spec", "csi").get("driver"))
     storage_class = class_of_claim(stream, claim)
     return as_string(storage_class.get("provisioner")) if storage_class is not None else ""
+
+
+def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozenset[str], str]]:
+    """Yield the labels of the nodes that can mount a claim: each with its values and who says so."""
+    volumes = [*volumes_of_claim(stream, claim)]
+    for volume in volumes:
+        owner = f"the volume {object_name(volume)} is in"
+        labels = string_map(nested_map(volume, "metadata").get("labels"))
+        for label in _ZONE_LABELS:
+            if label in labels:
+                yield label, frozenset(labels[label].split("__")), owner
+        affinity = nested_map(volume, "spec", "nodeAffinity", "required")
+        yield from ((label, values, owner) for label, values in _required(affinity))
+
+    storage_class = class_of_claim(stream, claim)
+    terms = as_mappings(storage_class.get("allowedTopologies")) if storage_class is not None else []
+    if volumes or len(terms) != 1:
+        return
+    for expression in as_mappings(terms[0].get("matchLabelExpressions")):
+        values = frozenset(as_strings(expression.get("values")))
+        yield as_string(expression.get("key")), values, f"the storage class {object_name(storage_class or {})} is for"
+
+
+def _required(affinity: Json) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the labels that a volume's only term requires, with their values."""
+    terms = as_mappings(affinity.get("nodeSelectorTerms"))
+    for expression in as_mappings(terms[0].get("matchExpressions")) if len(terms) == 1 else ():
+        if expression.get("operator") == "In":
+            yield as_string(expression.get("key")), frozenset(as_strings(expression.get("values")))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from ptcompile.kubernetes.nodes import Placement, fits, room_for
-from ptcompile.kubernetes.pod_spec import request_path
-from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map, string_map
+from ptcompile.kubernetes.nodes import Placement, VolumePlace, fits, room_by_domain, room_for
+from ptcompile.kubernetes.pod_spec import pinned_values, request_path
+from ptcompile.kubernetes.selectors import selects
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map, string_map
+from ptcompile.linter.claims import claims_of_pod, places_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import modeled_queue_system
-from ptcompile.simulator.pod import repel
+from ptcompile.simulator.pod import labels_apart, repel
 from ptcompile.world.nodes import Pools, is_about, misfit_in
 from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.simulator.pod import Pod
     from ptcompile.world.templates import ManifestTemplate
 
 
@@ -26,7 +29,19 @@ def placements_of(subject: Subject, pools: Pools) -> list[tuple[ManifestTemplate
     """
     chosen = pools.flavors
     marks = _possible_tolerations(subject) if chosen is None else [nested_map(each, "spec") for each in chosen]
-    return [(template, fits(_with_marks(template.spec, marks), pools.groups)) for template in subject.templates]
+    return [
+        (template, fits(_with_marks(template.spec, marks), pools.groups, places=[*_volume_places(subject, template)]))
+        for template in subject.templates
+    ]
+
+
+def _volume_places(subject: Subject, template: ManifestTemplate) -> Iterator[VolumePlace]:
+    """Yield where the volumes of a pod are, by labels that the pod does not select; `volume-elsewhere` has those."""
+    in_spec = len(template.path) + 1
+    for path, claim in claims_of_pod(subject, template):
+        for label, values, _ in places_of_claim(subject.stream, claim):
+            if not any(pinned_values(template.spec, label)):
+                yield VolumePlace(path=path[in_spec:], label=label, values=values)
 
 
 def _possible_tolerations(subject: Subject) -> list[Json]:
@@ -77,13 +92,31 @@ def gang_misfits(subject: Subject, pools: Pools) -> Findings:
         return
 
     room = room_for(placements, apart=all(repel(a, b) for a in pods for b in pods))
+    rooms = [(room, "")]
+    if len(placements) == 1:
+        rooms += _rooms_by_domain(pods[0], placements[0])
+    room, why = min((each for each in rooms if each[0] is not None), default=(None, ""))
     if room is not None and room < least:
         template, placement = placed[0]
         names = ", ".join(sorted({name for each in placements for group in each.fitting for name in group.names})[:4])
         needed = [name for name, _ in placement.pod.requests]
         yield found_at(
             (*template.path, "spec", *request_path(template.spec, needed[0] if needed else "")),
-            f"{least} pods wait for one another, but the nodes that take them ({names}) have room for {room}",
+            f"{least} pods wait for one another, but the nodes that take them ({names}) have room for {room}{why}",
             f"use at most {room} pods, or request less in each",
             severity="error" if pools.is_complete else None,
         )
+
+
+def _rooms_by_domain(pod: Pod, placement: Placement) -> Iterator[tuple[int | None, str]]:
+    """Yield how many pods like this fit by what spreads them over zones and the like, and what that is."""
+    for label in labels_apart(pod, pod):
+        yield room_by_domain(placement, label), f": one for each {label}"
+    for constraint in as_mappings(pod.view.spec.get("topologySpreadConstraints")):
+        label = as_string(constraint.get("topologyKey"))
+        selector = nested_map(constraint, "labelSelector")
+        if constraint.get("whenUnsatisfiable") == "DoNotSchedule" and selector and selects(selector, pod.view.labels):
+            counts_tainted = constraint.get("nodeTaintsPolicy") != "Honor"
+            skew = as_int(constraint.get("maxSkew"), 1)
+            room = room_by_domain(placement, label, skew=skew, counts_tainted=counts_tainted)
+            yield room, f": maxSkew {skew} over {label}"

@@ -127,10 +127,10 @@ def _read_config(text: str) -> Json | None:
 
 
 def _shares_in(config: Json) -> Iterator[tuple[str, GpuShares]]:
-    for how, strategy in (("timeSlicing", "time-slicing"), ("mps", "mps")):
+    for how, name in (("timeSlicing", "time slicing"), ("mps", "MPS")):
         sharing = nested_map(config, "sharing", how)
         is_refused = sharing.get("failRequestsGreaterThanOne", how == "mps") is True
-        text = f"{strategy} in the device plugin's ConfigMap"
+        text = f"{name} in the device plugin's ConfigMap"
         for item in as_mappings(sharing.get("resources")):
             if sharing.get("renameByDefault") is not True and not item.get("rename") and item.get("replicas") != 1:
-                yield as_string(item.get("name")), GpuShares(text, is_refused, strategy)
+                yield as_string(item.get("name")), GpuShares(text, is_refused, name.replace(" ", "-").lower())

@@ -137,14 +137,14 @@ def empty_pools(karpenter_pools: Sequence[Json], nodes: Sequence[Json]) -> dict[
             "taints": _taints({"spec": {"taints": group.taints}}),
             "count": _most_nodes(group) if machine else None,
         }
-        pools[name] = {key: value for key, value in pool.items() if value}
+        pools[name] = {key: value for key, value in pool.items() if value not in (None, {}, [])}
     return pools
 
 
 def _most_nodes(group: NodeGroup) -> int | None:
     """Return how many nodes with all their devices the limits of a pool of one machine type allow, or None."""
     devices = [name for name in group.limits if is_accelerator(name) and group.amounts.get(name)]
-    return group.room({name: group.amounts[name] for name in devices}) if devices else group.size
+    return group.room({name: group.amounts[name] for name in devices}) if devices and group.size != 0 else group.size
 
 
 def may_have_other_pools(kinds: Collection[str], names: Collection[str], nodes: Sequence[Json]) -> bool:

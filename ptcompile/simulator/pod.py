@@ -438,20 +438,19 @@ def owner_of(pod: Pod) -> str:
 
 def repel(a: Pod, b: Pod) -> bool:
     """Return whether no node takes both pods, or two such pods if they are the same."""
-    return _avoids(a, b) or _avoids(b, a) or not _node_ports(a).isdisjoint(_node_ports(b))
+    labels = {*labels_apart(a, b), *labels_apart(b, a)}
+    return _HOST in labels or not _node_ports(a).isdisjoint(_node_ports(b))
 
 
-def _avoids(pod: Pod, other: Pod) -> bool:
-    """Return whether a required anti-affinity of the pod on the host name selects the other's labels."""
+def labels_apart(pod: Pod, other: Pod) -> Iterator[str]:
+    """Yield the node labels by which a required anti-affinity of the pod keeps it from the other."""
     for term in as_mappings(nested_map(pod.view.spec, "affinity", "podAntiAffinity").get(REQUIRED)):
         namespaces = as_strings(term.get("namespaces"))
         is_local = pod.view.namespace in namespaces if namespaces else term.get("namespaceSelector") is None
         selector = nested_map(term, "labelSelector")
-        if term.get("topologyKey") != _HOST or not is_local or not selector or term.get("mismatchLabelKeys"):
-            continue
-        if selects(selector, other.view.labels):
-            return True
-    return False
+        is_whole = is_local and selector and not term.get("mismatchLabelKeys")
+        if is_whole and selects(selector, other.view.labels):
+            yield as_string(term.get("topologyKey"))
 
 
 def _node_ports(pod: Pod) -> frozenset[tuple[int, str]]:

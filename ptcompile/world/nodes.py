@@ -219,16 +219,18 @@ def karpenter_group(pool: Json) -> NodeGroup:
     }
     labels = {**listed, **{key: [value] for key, value in fixed.items()}}
 
-    machines = [machines_by_name().get(value) for value in labels.get(_INSTANCE_TYPE, ())]
-    sizes: dict[str, int] = {}
-    known = [machine for machine in machines if machine is not None]
-    is_known = 0 < len(known) == len(machines)
-    for machine in known if is_known else ():
-        for resource, amount in _machine_facts(machine.machine.name, machine.cloud)[1].items():
-            sizes[resource] = max(amount, sizes.get(resource, 0))
     limits = {key: limit.nano for key, limit in amounts.quantities_of(nested_map(pool, "spec"), "limits").items()}
+    machines = [machines_by_name().get(value) for value in labels.get(_INSTANCE_TYPE, ())]
+    known = [_machine_facts(row.machine.name, row.cloud)[1] for row in machines if row is not None]
+    is_known = 0 < len(known) == len(machines)
+    possible = [each for each in known if all(each.get(key, 0) <= limit for key, limit in limits.items())]
+    sizes: dict[str, int] = {}
+    for machine in possible if is_known else ():
+        for resource, amount in machine.items():
+            sizes[resource] = max(amount, sizes.get(resource, 0))
     sizes |= {key: min(limit, sizes.get(key, limit)) for key, limit in limits.items()}
     nodes = [count for count in (limits.get("nodes"), _replicas(pool)) if count is not None]
+    nodes += [0] if is_known and not possible else []
     return NodeGroup(
         names=(name,),
         labels=labels,

@@ -250,3 +250,109 @@ def test_diff_says_that_no_node_takes_a_pod_any_more() -> None:
     assert not any(
         each.name == "fits-no-machine" for each in ptcompile.diff([node(), job(8)], [node(), job(9)]).diagnostics
     )
+
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def zones(*names: str, **changed: Any) -> list[Json]:
+    return [node(f"n-{i}", {ZONE: name}, **changed) for i, name in enumerate(names)]
+
+
+@pytest.mark.parametrize(
+    ("pod", "message"),
+    [
+        ({"nodeName": "n-0"}, ""),
+        ({"nodeName": "n-9"}, "0/2 nodes fit: 2 are not n-9"),
+        ({"nodeName": "n-0", "nodeSelector": {ZONE: "a"}}, ""),
+        ({"nodeName": "n-0", "nodeSelector": {ZONE: "z"}}, f"0/2 nodes fit: 1 lacks the label {ZONE}=z, 1 is not n-0"),
+    ],
+)
+def test_a_pod_that_names_its_node(pod: Json, message: str) -> None:
+    findings = told(*zones("a", "b"), job(8, **pod))
+    assert [text.partition(": ")[2] for _, text in findings] == ([message] if message else [])
+
+
+def disk(zone: str) -> list[Json]:
+    term = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}
+    volume = {
+        "capacity": {"storage": "1Ti"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "",
+        "csi": {"driver": "ebs.csi.aws.com", "volumeHandle": "vol-1"},
+        "claimRef": {"name": "data", "namespace": "default"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [term]}},
+    }  # fmt: skip
+    claim = {
+        "volumeName": "disk", "storageClassName": "", "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Ti"}},
+    }  # fmt: skip
+    return [
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "disk"}, "spec": volume},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": claim},
+    ]
+
+
+def test_a_volume_s_zone_is_a_filter() -> None:
+    mounting = job(volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
+    mounting["spec"]["template"]["spec"]["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
+    ((_, message),) = told(*zones("a", "b"), *disk("c"), mounting)
+    assert "2 have the label" in message or "1 has the label" in message
+    assert "unlike a volume of the pod" in message
+    assert told(*zones("a", "b"), *disk("b"), mounting) == []
+    assert told(node(), *disk("c"), mounting) == []
+    busy = {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "110"}}
+    ((_, message),) = told(*zones("a"), *zones("b", status=busy), *disk("b"), mounting)
+    assert "0/2 nodes fit" in message
+
+
+SAME = {"labelSelector": {"matchLabels": {"app": "train"}}}
+
+
+def spread(skew: int = 1, **more: Any) -> Json:
+    constraint = {"maxSkew": skew, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", **SAME, **more}
+    return {"topologySpreadConstraints": [constraint]}
+
+
+def apart(label: str) -> Json:
+    terms = [{"topologyKey": label, **SAME}]
+    return {"affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}}
+
+
+FULL = {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "110"}}
+TAINTED = {"taints": [DEDICATED]}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "pod", "said"),
+    [
+        (zones("a", "a"), spread(), ""),
+        ([*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)], spread(), "room for 1: maxSkew 1 over"),
+        ([*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)], spread(2), ""),
+        ([*zones("a", "a"), node("x", {ZONE: "b"}, spec=TAINTED)], spread(), "room for 1: maxSkew 1 over"),
+        ([*zones("a", "a"), node("x", {ZONE: "b"}, spec=TAINTED)], spread(nodeTaintsPolicy="Honor"), ""),
+        ([*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)], spread(whenUnsatisfiable="ScheduleAnyway"), ""),
+        (
+            [*zones("a", "a"), node("x", {ZONE: "b"}, status=FULL)],
+            spread(labelSelector={"matchLabels": {"app": "x"}}),
+            "",
+        ),
+        (zones("a", "b"), spread(), ""),
+        (zones("a", "a"), apart(ZONE), f"room for 1: one for each {ZONE}"),
+        (zones("a", "b"), apart(ZONE), ""),
+        (zones("a", "b"), apart("kubernetes.io/hostname"), ""),
+    ],
+)
+def test_pods_that_are_spread(nodes: list[Json], pod: Json, said: str) -> None:
+    messages = [message for _, message in crowded(SERVICE, *nodes, gang(4, **pod), cluster={})]
+    assert len(messages) == bool(said)
+    assert all(said in message for message in messages)
+
+
+def test_limits_below_a_machine_leave_no_node() -> None:
+    from ptcompile.requirements.dump import draft_profile
+
+    limited = karpenter(("node.kubernetes.io/instance-type", "In", ["p5.48xlarge"]), limits={GPU: "4"})
+    spec = draft_profile([limited]).document["spec"]
+    assert spec["nodePools"]["gpu"]["count"] == 0
+    (severity, message) = told(job(4, tolerations=[{"operator": "Exists"}]), cluster=spec)[0]
+    assert told(limited, job(4))[0][1].endswith("1 has no nodes and gets none")
+    assert (severity, message.partition(": ")[2]) == ("warning", "0/1 node pools fit: 1 has no nodes and gets none")

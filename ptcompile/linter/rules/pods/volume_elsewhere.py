@@ -59,30 +59,16 @@ Source: Kubernetes 1.36, scheduler plugins volumebinding and volumezone; Storage
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.kubernetes.unstructured import (
-    Json,
-    as_mappings,
-    as_string,
-    as_strings,
-    nested_map,
-    object_name,
-    string_map,
-)
-from ptcompile.linter.claims import claims_of_pod, class_of_claim, volumes_of_claim
+from ptcompile.linter.claims import claims_of_pod, places_of_claim
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
-from ptcompile.world.workload import Stream
-
-_ZONE_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 
 
 def _check(subject: Subject) -> Findings:
     for template in subject.templates:
         allowed: dict[str, tuple[str, frozenset[str]]] = {}
         for path, claim in claims_of_pod(subject, template):
-            for label, places, owner in _places_of_claim(subject.stream, claim):
+            for label, places, owner in places_of_claim(subject.stream, claim):
                 if label not in allowed:
                     pins = [values for _, values in pinned_values(template.spec, label)]
                     allowed[label] = ("the pods select", frozenset(pins[0])) if pins else (owner, places)
@@ -97,35 +83,6 @@ def _check(subject: Subject) -> Findings:
 
 def _listed(values: frozenset[str]) -> str:
     return " or ".join(sorted(values))
-
-
-def _places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozenset[str], str]]:
-    """Yield the labels of the nodes that can mount a claim: each with its values and who says so."""
-    volumes = [*volumes_of_claim(stream, claim)]
-    for volume in volumes:
-        owner = f"the volume {object_name(volume)} is in"
-        labels = string_map(nested_map(volume, "metadata").get("labels"))
-        for label in _ZONE_LABELS:
-            if label in labels:
-                yield label, frozenset(labels[label].split("__")), owner
-        affinity = nested_map(volume, "spec", "nodeAffinity", "required")
-        yield from ((label, values, owner) for label, values in _required(affinity))
-
-    storage_class = class_of_claim(stream, claim)
-    terms = as_mappings(storage_class.get("allowedTopologies")) if storage_class is not None else []
-    if volumes or len(terms) != 1:
-        return
-    for expression in as_mappings(terms[0].get("matchLabelExpressions")):
-        values = frozenset(as_strings(expression.get("values")))
-        yield as_string(expression.get("key")), values, f"the storage class {object_name(storage_class or {})} is for"
-
-
-def _required(affinity: Json) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the labels that a volume's only term requires, with their values."""
-    terms = as_mappings(affinity.get("nodeSelectorTerms"))
-    for expression in as_mappings(terms[0].get("matchExpressions")) if len(terms) == 1 else ():
-        if expression.get("operator") == "In":
-            yield as_string(expression.get("key")), frozenset(as_strings(expression.get("values")))
 
 
 RULE = Rule("volume-elsewhere", _check, severity="error", stage="run", authority="ptcompile")
