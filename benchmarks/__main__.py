@@ -6,7 +6,7 @@ import argparse
 import platform
 from collections.abc import Callable
 
-from benchmarks import cold, editor, growth, house, instructions, lint, memory, peers, throughput, waits
+from benchmarks import cold, dump, editor, growth, house, instructions, lint, memory, peers, throughput, waits
 
 ALL: dict[str, Callable[[], None]] = {
     "cold": cold.run,
@@ -16,6 +16,7 @@ ALL: dict[str, Callable[[], None]] = {
     "lint": lint.run,
     "growth": growth.run,
     "memory": memory.run,
+    "dump": dump.run,
     "editor": editor.run,
     "waits": waits.run,
     "peers": peers.run,

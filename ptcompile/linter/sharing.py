@@ -22,7 +22,7 @@ _STRATEGIES = {
 }
 """Labels of nodes that share their GPUs, with the values that say so, and what divides the GPUs."""
 _PRODUCT_MARKS = {"-MIG-": "mig", "-SHARED": ""}
-"""What the product label has beside the model where a device is a part of a GPU."""
+"""What the product label adds to the model where a device is a part of a GPU."""
 _LABELS = frozenset({_PRODUCT, *_STRATEGIES})
 _MPS_MAY_ALLOW = (0, 20)
 """The release of the device plugin since which failRequestsGreaterThanOne may be false with MPS."""

@@ -111,13 +111,15 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         "topology": _topology(by_kind, cloud),
         "priorities": _priorities(by_kind),
     }
-    if spec["otherPools"]:
+    if spec["otherPools"] and spec["nodePools"]:
         unknown.append("nodePools: pools without a node now, except Karpenter's")
     if shared:
         unknown.append("gpu.sharing: which nodes share their GPUs, unless their labels tell")
     if any(nested_map(each, "spec", "mig").get("strategy") == "single" for each in by_kind["ClusterPolicy"]):
         unknown.append("gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)")
-    if nodes:
+    if spec["platform"] == "gke-autopilot":
+        unknown.append("nodePools: Autopilot makes nodes for what pods request")
+    elif nodes:
         unknown.append("nodePools.*.count: the maximum of an autoscaler; it is the number of nodes in the dump")
     else:
         unknown.append("nodePools: the dump has no nodes")

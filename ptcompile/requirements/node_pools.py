@@ -20,7 +20,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
     without_keys,
 )
-from ptcompile.world.nodes import karpenter_group
+from ptcompile.world.nodes import is_of_autopilot, karpenter_group
 
 _CLOUD_LABELS = {
     "gke": "cloud.google.com/gke-",
@@ -73,11 +73,8 @@ def _cloud(labels: dict[str, str]) -> str | None:
 
 
 def platform_of(nodes: Sequence[Json], objects: Sequence[Json]) -> str | None:
-    """Return the managed platform whose admission comes after the API server's, or None.
-
-    All nodes of GKE Autopilot have names that begin with gk3-; those of GKE Standard begin with gke-.
-    """
-    if nodes and all(object_name(node).startswith("gk3-") for node in nodes):
+    """Return the managed platform whose admission comes after the API server's, or None."""
+    if nodes and all(map(is_of_autopilot, nodes)):
         return "gke-autopilot"
     groups = {kind_of(each)[0].partition("/")[0] for each in objects}
     is_openshift = any(key.startswith("node.openshift.io/") for node in nodes for key in _labels(node))
@@ -92,6 +89,8 @@ def node_pools(nodes: Sequence[Json]) -> dict[str, JsonDict]:
     """
     groups: defaultdict[tuple[object, ...], list[Json]] = defaultdict(list)
     for node in nodes:
+        if is_of_autopilot(node):
+            continue
         labels = _labels(node)
         taints = tuple(sorted(tuple(taint.items()) for taint in _taints(node)))
         devices = tuple(sorted((k, v) for k, v in _allocatable(node).items() if k not in _PLAIN_RESOURCES))

@@ -10,6 +10,7 @@ from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic, code_of
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.simulator.job import SimulatedJob, job_of
 from ptcompile.simulator.pod import Pod, device_claims, owner_of
@@ -68,6 +69,7 @@ def world_to_dict(
     total: int,
     skipped: Sequence[str],
     diagnostics: Sequence[Diagnostic],
+    nodes: Sequence[NodeGroup],
 ) -> JsonDict:
     """Return the JSON form of the world with secrets masked.
 
@@ -78,7 +80,7 @@ def world_to_dict(
     truncation = [_truncation_warning(len(listed), total)] if next(pods, None) is not None else []
     return {
         "version": VERSION,
-        "jobs": [job_to_dict(job) for job in masked_jobs],
+        "jobs": [job_to_dict(job, nodes) for job in masked_jobs],
         "pods": listed,
         "podsTotal": total,
         "folded": len(listed) < total,
@@ -116,7 +118,7 @@ def _truncation_warning(listed: int, total: int) -> Diagnostic:
     )
 
 
-def job_to_dict(job: SimulatedJob) -> JsonDict:
+def job_to_dict(job: SimulatedJob, nodes: Sequence[NodeGroup] = ()) -> JsonDict:
     """Return the JSON form of a job without its pods."""
     rendezvous = job_rendezvous(job)
     totals = job.totals()
@@ -134,6 +136,7 @@ def job_to_dict(job: SimulatedJob) -> JsonDict:
         "services": [_service_to_dict(service) for service in job.expansion.services],
         "podGroup": None if job.pod_group is None else dict(job.pod_group),
         "jobs": [dict(child) for child in job.expansion.jobs],
+        "where": job.where(nodes),
         "onFailure": list(job.failure),
         "notes": list(job.notes),
         "refused": list(job.expansion.refused),

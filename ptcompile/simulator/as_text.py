@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ptcompile.kinds.pods import ContainerView, ExpandedRole, env_entry
 from ptcompile.kubernetes.amounts import is_accelerator
-from ptcompile.kubernetes.nodes import NodeGroup, fits
+from ptcompile.kubernetes.nodes import NodeGroup
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.report.layout import escape_unprintable, join_escaped, safe_text, shell_quote, table, with_label
@@ -95,8 +95,7 @@ def _job_lines(job: SimulatedJob, nodes: Sequence[NodeGroup]) -> Iterator[str]:
     rendezvous = job_rendezvous(job)
     for label, lines in job_facts(job, rendezvous):
         yield from with_label(label, lines)
-    pods = [pod for _, pod in job.first_pods() if nodes and not pod.view.spec.get("nodeName")]
-    yield from with_label("where", [*dict.fromkeys(fits(pod.view.spec, nodes).text() for pod in pods)])
+    yield from with_label("where", job.where(nodes))
     if rendezvous is not None:
         yield ""
         yield from table(pod_rows(job, rendezvous))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.pods import Expansion
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.nodes import NodeGroup, fits
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import GENERATED, Json, JsonDict, as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
@@ -37,6 +40,11 @@ class SimulatedJob(WorkloadPods):
         agents = agents_of(self, job_rendezvous(self))
         texts = failure_texts(self.manifest, KindContext(versions=self.versions, related=self.stream))
         return texts if agents is None else (*texts, *fault_sentences(agents, whole=restarts_as_a_whole(self)))
+
+    def where(self, nodes: Sequence[NodeGroup]) -> list[str]:
+        """Return for each kind of pods which of the nodes take them, a sentence each; none without nodes."""
+        pods = [pod for _, pod in self.first_pods() if nodes]
+        return [*dict.fromkeys(fits(pod.view.spec, nodes).text() for pod in pods)]
 
     @property
     def pod_group(self) -> Json | None:

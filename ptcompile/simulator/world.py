@@ -149,7 +149,7 @@ class World(NamedTuple):
         from ptcompile.simulator.as_json import world_to_dict
 
         pods = iter(self.pods) if all_pods else self.pods.folded()
-        return world_to_dict(self.jobs, pods, self.pods.total, self.skipped, self.diagnostics)
+        return world_to_dict(self.jobs, pods, self.pods.total, self.skipped, self.diagnostics, self.nodes)
 
 
 def merge_worlds(worlds: Iterable[World]) -> World:

@@ -14,7 +14,7 @@ from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Path, Problem, Span, has_error
 from ptcompile.diagnostics.fixes import DEDUPLICATED
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.source.fast_reader import read_document
+from ptcompile.source.fast_reader import read_document, read_dumped_document
 from ptcompile.source.nodes import Parsed, ReaderProblem, ValueNode, find, leaf_nodes, scalars, walk
 
 TYPE_CHECKING = False
@@ -377,7 +377,7 @@ def _without_documents(filename: str | None, name: str, message: str, help: str,
 def _read_json(result: Source, problems: list[Problem], kubectl: Version, parse: Callable[[str], Parsed]) -> None:
     from ptcompile.source.json_reader import read_json
 
-    values, refusal = read_json(result.text)
+    values, refusal = read_json(result.text, is_dump=parse is read_dumped_document)
     if refusal and refusal.name == "yaml-syntax":
         if kubectl >= _YAML_AFTER_JSON and len(values) <= 1:
             _read_yaml_after_json(result, problems, values, refusal, parse)

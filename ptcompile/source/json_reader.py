@@ -30,8 +30,11 @@ class _NotFiniteError(ValueError):
     pass
 
 
-def read_json(text: str) -> tuple[list[JsonValue], ReaderProblem | None]:
-    """Return the values of a JSON stream, and the problem that ended it early, or None."""
+def read_json(text: str, *, is_dump: bool = False) -> tuple[list[JsonValue], ReaderProblem | None]:
+    """Return the values of a JSON stream, and the problem that ended it early, or None.
+
+    In a dump, the limits of a document hold for each item of a List that kubectl printed.
+    """
     values: list[JsonValue] = []
     offset = _skip_whitespace(text, 0)
     max_documents = limits().documents
@@ -59,7 +62,9 @@ def read_json(text: str) -> tuple[list[JsonValue], ReaderProblem | None]:
             return values, ReaderProblem(
                 "too-deep", _too_deep_message(), "move the inner parts out", offset, offset + 1, "ptcompile"
             )
-        values.append(_value(text, data, offset, end, repeated=bool(repeated)))
+        items = data.get("items") if is_dump and isinstance(data, dict) else None
+        parts = items if isinstance(items, list) else None
+        values.append(_value(text, data, offset, end, parts, repeated=bool(repeated)))
         offset = _skip_whitespace(text, end)
     return values, None
 
@@ -91,8 +96,8 @@ def _not_json(offset: int) -> ReaderProblem:
     )
 
 
-def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> JsonValue:
-    if end - start > MAX_DOCUMENT:
+def _value(text: str, data: Any, start: int, end: int, parts: list[Any] | None, *, repeated: bool) -> JsonValue:
+    if end - start > MAX_DOCUMENT and parts is None:
         message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
         return JsonValue(None, start, end, [ReaderProblem("too-large", message, "split the document", 0, 1)])
     if data is None:  # kubectl skips it
@@ -102,7 +107,8 @@ def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> Jso
         return JsonValue(
             None, start, end, [ReaderProblem("not-a-mapping", message, "write an object: {...}", 0, end - start)]
         )
-    if problem := not_json_problem(data):
+    wholes = [{"": part} for part in parts] if parts is not None else [data]
+    if problem := next(filter(None, map(not_json_problem, wholes)), None):
         return JsonValue(
             None, start, end, [ReaderProblem(problem.name, problem.message, problem.help, 0, 1, problem.authority)]
         )

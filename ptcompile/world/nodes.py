@@ -151,10 +151,15 @@ def pools_of_objects(objects: Objects, running: Iterable[Json] = ()) -> Pools | 
 
     Nodes have what the pods `running` leave of them.
     """
-    nodes = objects.of_kind(("v1", "Node"))
+    nodes = [node for node in objects.of_kind(("v1", "Node")) if not is_of_autopilot(node)]
     pools = objects.of_kind(("karpenter.sh/v1", "NodePool"))
     groups = [*_node_groups(nodes, _taken(running)), *map(karpenter_group, pools)]
     return Pools(groups, has_nodes=bool(nodes)) if groups else None
+
+
+def is_of_autopilot(node: Json) -> bool:
+    """Return whether GKE Autopilot, which makes nodes for what pods request, made this one; Standard writes gke-."""
+    return object_name(node).startswith("gk3-")
 
 
 def _taken(pods: Iterable[Json]) -> dict[str, dict[str, int]]:

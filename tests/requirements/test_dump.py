@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -207,6 +208,29 @@ def test_any_objects_make_a_valid_profile(contents: tuple[dict[str, Any], ...]) 
     ]
     text = draft_profile(objects).text()
     assert not [each for each in ptcompile.lint(text).diagnostics if each.severity == "error"], text
+
+
+def test_dumps_add_up_in_any_form_and_of_any_size() -> None:
+    image = {"names": ["registry.k8s.io/image@sha256:" + "ab" * 500]}
+    nodes = [
+        _object("v1", "Node", f"n-{i}", status={"allocatable": {"cpu": "8"}, "images": [image] * 4})
+        for i in range(1200)
+    ]
+    large = json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes[:-1]})
+    assert len(large) > 3 << 20
+    small = json.dumps(nodes[-1])
+    dumps = [File(streams.read_dump(text, None, "dump"), "dump") for text in (large, small)]
+    draft = profile_from_dumps(dumps)
+    assert draft.ok
+    assert [pool["count"] for pool in draft.document["spec"]["nodePools"].values()] == [1200]
+    assert [each.code for each in ptcompile.lint(large).diagnostics] == ["PTC004"]
+
+
+def test_an_item_of_a_dump_has_the_limits_of_an_object() -> None:
+    wide = _object("v1", "Node", "n", status={"images": [{"sizeBytes": i} for i in range(1_000_000)]})
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [wide]})
+    draft = profile_from_dumps([File(streams.read_dump(text, None, "dump"), "dump")])
+    assert [each.name for each in draft.diagnostics] == ["too-large"]
 
 
 TWO_CONFIGS = {

@@ -112,7 +112,7 @@ ON_POOL = {"karpenter.sh/nodepool": "gpu"}
         (karpenter(TYPES), job(nodeSelector={"topology.kubernetes.io/zone": "b"}), ""),
         (karpenter(TYPES, template={"taints": [DEDICATED]}), job(), "1 has the taint dedicated=ml:NoSchedule"),
         (karpenter(TYPES, template={"startupTaints": [DEDICATED]}), job(), ""),
-        (karpenter(TYPES, limits={GPU: "2"}), job(4), f"1 has 2 {GPU}, 4 are requested"),
+        (karpenter(TYPES, limits={GPU: "2"}), job(4), f"1 has 1 {GPU}, 4 are requested"),
         # the cluster has nodes that Karpenter does not make
         (karpenter(TYPES, template={"taints": [DEDICATED]}), job(0), ""),
         (karpenter(TYPES, template={"taints": [DEDICATED]}), job(0, nodeSelector=ON_POOL), "1 has the taint "),

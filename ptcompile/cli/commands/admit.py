@@ -14,7 +14,8 @@ from ptcompile.report.layout import format_json
 _EPILOG = """\
 Answers for each job: admitted, with its flavors, pods and places; waits, for what; or never, and why.
 The jobs are created in the order of the files. The exit status is 0 if all are admitted, 1 if one is not. Other
-clusters, provisioning, dynamic resources and admission fair sharing are not looked at.
+clusters, provisioning, dynamic resources and admission fair sharing are not looked at. With a profile that lists node
+pools, they decide, and not the room that the nodes of the state have now: an autoscaler may add nodes.
 
   ptcompile admit job.yaml queues.yaml               by the quota in the files alone
   ptcompile admit job.yaml --state dump.yaml         in a cluster as it is, with what runs and waits there

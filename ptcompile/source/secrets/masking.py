@@ -284,15 +284,22 @@ def mask_comment(line: str) -> str:
 _begins_with_key = Pattern(r"[ \t]*(?:- +)*[\"']?[\w./-]+[\"']?[ \t]*:|---|#").match
 
 
+_WINDOW = 4096
+"""How much of a line after a name is looked at: a line may be a whole file."""
+
+
 def _value_start(line: str) -> int:
     """Return the offset of the first value that may be a secret, or 0 without one."""
     starts = [
-        match.end() + 1 for match in _assigned_name.finditer(line) if _looks_secret(match[0], line[match.end() + 1 :])
+        match.end() + 1
+        for match in _assigned_name.finditer(line)
+        if _looks_secret(match[0], line[match.end() + 1 : match.end() + _WINDOW])
     ]
     value = re.search(r"\b[Vv][alue]{2,6}\b[\"']?[ ]?:", line)
     starts += [value.end()] if value else []
     starts += [start for start, _ in secret_parts(line)[:1]]
-    return min((offset for offset in starts if line[offset:].strip()), default=max(starts, default=0))
+    end = len(line.rstrip())
+    return min((offset for offset in starts if offset < end), default=max(starts, default=0))
 
 
 def _looks_secret(name: str, rest: str) -> bool:
