@@ -63,25 +63,31 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     options = build_parser(words[0]).parse_intermixed_args(_without_separator(words[1:]))
     if not own_process and "jobs" in options:
         options.jobs = options.jobs or 1
-    is_untrusted = getattr(options, "untrusted", False)
-    if is_untrusted:
+    if getattr(options, "untrusted", False):
         files.enter_untrusted_mode()
-    if getattr(options, "configured_cluster", False):
-        from ptcompile.cli import config
+        if own_process:
+            _limit_memory()
+    return _run_until_deadline(options, _add_settings(options))
 
+
+def _add_settings(options: argparse.Namespace) -> float | None:
+    """Add what the configuration says to the options of a command that uses it. Return how many seconds it may take."""
+    usual = UNTRUSTED_SECONDS if getattr(options, "untrusted", False) else None
+    if "configured_cluster" not in options and "isolated" not in options:
+        return options.timeout or usual
+    from ptcompile.cli import config
+
+    settings = config.load(getattr(options, "config", None), isolated=getattr(options, "isolated", False))
+    if getattr(options, "configured_cluster", False):
         options.cluster = config.profile_path(options)
         if "variant" in options:
-            options.default_target = config.load(None).target
-    if own_process and is_untrusted:
-        _limit_memory()
-    return _run_until_deadline(options, UNTRUSTED_SECONDS if is_untrusted else None)
+            options.default_target = settings.target
+    return options.timeout or settings.timeout or usual
 
 
-def _run_until_deadline(options: argparse.Namespace, usual: float | None) -> int:
-    """Run a command for as many seconds as --timeout or the configuration allow, or else `usual`."""
+def _run_until_deadline(options: argparse.Namespace, seconds: float | None) -> int:
+    """Run a command for so many seconds, or until it ends if None."""
     command: Callable[[argparse.Namespace], int] = options.run
-    seconds = _configured_seconds(options) if options.timeout is None else options.timeout
-    seconds = usual if seconds is None else seconds
     if seconds is None:
         return command(options)
 
@@ -96,15 +102,6 @@ def _run_until_deadline(options: argparse.Namespace, usual: float | None) -> int
             "  = help: give it more with --timeout SECONDS, or fewer or smaller files",
         )
         return 2
-
-
-def _configured_seconds(options: argparse.Namespace) -> float | None:
-    """Return the configuration's `timeout`, for commands that use a configuration."""
-    if "configured_cluster" not in options and "isolated" not in options:
-        return None
-    from ptcompile.cli import config
-
-    return config.load(getattr(options, "config", None), isolated=getattr(options, "isolated", False)).timeout
 
 
 def _limit_memory() -> None:

@@ -321,6 +321,8 @@ def _batch_script(result: Source) -> Problem:
     help = f"run ptcompile import {name}, which writes a spec and says what it leaves behind"
     span = Span(1, 1, 1, max(len(line), 1) + 1)
     return Problem("batch-script", (), message, help, authority="ptcompile", span=span, blocks_compile=True)
+
+
 def _is_error_of_program(text: str) -> bool:
     """Return whether a text begins with a line such as `Error: ...` of Helm, kubectl or Kustomize and has no object."""
     start = text[:200].lstrip()
