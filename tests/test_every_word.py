@@ -128,6 +128,7 @@ NOT_TRIED: Final = {
     "apiVersion": "a constant",
     "kind": "a constant",
     "spec.target": "the target is the case's own",
+    "variants": "the fields of spec, over those of the job: tests/spec/test_variants.py",
     "spec.podSecurity": "a demand on what is written, which changes nothing that passes",
     "spec.volcano": "for one target, by its name",
     "spec.manifest": "for one target each, by its name",

@@ -146,10 +146,9 @@ def _refused_on_purpose(example: str, target: str | None, *, with_profile: bool)
 
     The llm example names an accelerator that only its profile has; Volcano has no deadline, and a TrainJob no TTL.
     """
-    if example == "llm" and not with_profile:
-        return ["spec-invalid-value"]
     unable = {("llm", "volcano"), ("llm", "trainjob"), ("mnist", "trainjob")}
-    return ["unsupported-by-target"] if (example, target) in unable else []
+    refused = ["unsupported-by-target"] if (example, target) in unable else []
+    return ["spec-invalid-value", *refused] if example == "llm" and not with_profile else refused
 
 
 # ---- tests that do not read the goldens: the worlds of the manifests

@@ -205,7 +205,7 @@ def lint_inputs(
 
 
 def _successors(file: File, options: LintOptions) -> Iterable[Diagnostic]:
-    if not options.names_successors:
+    if not options.names_successors or not options.selection.includes("operator-with-successor", "style"):
         return ()
     from ptcompile.linter.successors import successor_notes
 

@@ -73,12 +73,14 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
 def _add_settings(options: argparse.Namespace) -> float | None:
     """Add what the configuration says to the options of a command that uses it. Return how many seconds it may take."""
     usual = UNTRUSTED_SECONDS if getattr(options, "untrusted", False) else None
-    if "configured_cluster" not in options and "isolated" not in options:
+    is_lint = "isolated" in options
+    has_profile = getattr(options, "configured_cluster", False)
+    if not is_lint and not has_profile:
         return options.timeout or usual
     from ptcompile.cli import config
 
-    settings = config.load(getattr(options, "config", None), isolated=getattr(options, "isolated", False))
-    if getattr(options, "configured_cluster", False):
+    settings = config.load(options.config, isolated=options.isolated) if is_lint else config.load(None)
+    if has_profile:
         options.cluster = config.profile_path(options)
         if "variant" in options:
             options.default_target = settings.target

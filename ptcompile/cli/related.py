@@ -20,7 +20,6 @@ from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import InputFile
 from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, selector
 from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
-from ptcompile.linter.unrendered import is_kustomized
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,7 +160,7 @@ def repeated_objects(digests: Iterable[tuple[str, ObjectDigests]]) -> RepeatedOb
 
     Copies with the same content are left out, except jobs, whose digest is empty.
     """
-    kustomized = cache(is_kustomized)
+    kustomized = cache(_is_kustomized)
     first: dict[tuple[str, ObjectIdentity], tuple[str, str]] = {}
     repeated: RepeatedObjects = {}
     for path, objects in digests:
@@ -173,6 +172,12 @@ def repeated_objects(digests: Iterable[tuple[str, ObjectDigests]]) -> RepeatedOb
             if earlier != name and not same and not kustomized(folder):
                 repeated.setdefault(path, {})[key] = earlier
     return repeated
+
+
+def _is_kustomized(folder: str) -> bool:
+    from ptcompile.linter.unrendered import is_kustomized  # with the API server, which results of the cache do not need
+
+    return is_kustomized(folder)
 
 
 @cache
@@ -190,7 +195,7 @@ def earlier_files(file: InputFile, everything: Iterable[InputFile]) -> list[tupl
     folder = folder_of(file.name)
     before = takewhile(lambda each: each.name != file.name, everything)
     same = [(each.name, each.content) for each in before if folder_of(each.name) == folder]
-    return [] if same and is_kustomized(folder) else same
+    return [] if same and _is_kustomized(folder) else same
 
 
 class PartialRun(NamedTuple):

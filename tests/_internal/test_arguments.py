@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile._internal import arguments
+from ptcompile.extending import NONE
 
 Point = namedtuple("Point", "x")
 
@@ -61,13 +62,10 @@ def test_a_wrong_type_is_an_error_that_names_the_parameter(value: dict[str, Any]
 
 
 def test_right_types_pass() -> None:
-    class Extensions:
-        """Only the name of the class counts: the real one is loaded only if it is used."""
-
     for value in (None, "a"):
         arguments.check(target=value, name=value, namespace=value, kubernetes=value)
     arguments.check(extensions=None, pause=None)
-    arguments.check(extensions=Extensions(), pause=print)
+    arguments.check(extensions=NONE, pause=print)
     lists: list[Any] = [[], (), {"a"}, (item for item in "ab"), {"a": 1}.keys()]
     for items in lists:
         arguments.check(select=items)

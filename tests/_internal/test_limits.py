@@ -159,13 +159,13 @@ def test_untrusted_input_lowers_the_limits_for_good(monkeypatch: pytest.MonkeyPa
 def test_limits_are_those_of_the_documentation() -> None:
     """The table of SECURITY.md; `tests/test_project_files.py` compares the text."""
     table = (ROOT / "SECURITY.md").read_text(encoding="utf-8").partition("<!-- limits -->")[2]
-    rows = [[cell.strip().replace(",", "") for cell in line.split("|")[2:4]] for line in table.splitlines()[3:10]]
-    scale = [1 << 20, *[1] * 6]
+    rows = [[cell.strip().replace(",", "") for cell in line.split("|")[2:4]] for line in table.splitlines()[3:11]]
+    scale = [1 << 20, *[1] * 7]
     for column, values in enumerate((limits.TRUSTED, limits.UNTRUSTED)):
-        file, lines, documents, findings, comments, roles, page = (
+        file, lines, documents, findings, comments, roles, variants, page = (
             int(row[column].split()[0]) * unit for row, unit in zip(rows, scale, strict=True)
         )
-        assert values == limits.Limits(file, lines, documents, findings, roles, comments, page)
+        assert values == limits.Limits(file, lines, documents, findings, roles, variants, comments, page)
     assert "| 128 KiB each |" in table
     assert EXPANDED == 128 << 10
 

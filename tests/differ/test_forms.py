@@ -62,7 +62,7 @@ MARKED = """\
 **<code>Job/train</code>**
 
 An apply: <code>refused&#58; spec.template&#58; Invalid value&#58; field is immutable&#59; delete th\
-e object and apply again &#40;kubectl replace --force&#41;,&#8230;</code>.
+e object and apply again &#40;kubectl replace --force&#41;, or give it another name</code>.
 
 The same: <code>started by torchrun</code>, <code>rendezvous static</code>.
 

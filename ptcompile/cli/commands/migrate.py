@@ -43,7 +43,7 @@ and volumes, or an error that names what the other operator cannot express. What
   ptcompile convert pytorchjob.yaml --target trainjob > trainjob.yaml   from Kubeflow's v1 to its v2
   ptcompile convert job.yaml --target jobset --lossy                    drop, with a warning, what it cannot express
   ptcompile convert jobs/ --target trainjob -o moved --report MOVED.md   a file for each, and a table of what stayed
-  ptcompile convert jobs/ --target trainjob -o moved --kind PyTorchJob --select team=vision   only these jobs
+  ptcompile convert jobs/ --target trainjob -o moved --kind PyTorchJob   only these
 
 Exits with status 0 if everything is converted, 1 if not, else 2.
 """

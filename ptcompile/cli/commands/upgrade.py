@@ -26,8 +26,8 @@ files: what becomes refused, fails, is ignored, is warned about, differs in the 
 
   ptcompile upgrade manifests/ --from old.yaml --to new.yaml               two cluster profiles
   ptcompile upgrade manifests/ --kubernetes 1.31 --to-kubernetes 1.36      two releases; the others are the newest
-  ptcompile upgrade manifests/ --from cluster.yaml --to-kueue 0.19         the profile with another release
-  ptcompile upgrade manifests/ --from old.yaml --to new.yaml --format markdown > UPGRADE.md
+  ptcompile upgrade manifests/ --from cluster.yaml --to-trainer 2.3        the profile with another release
+  ptcompile upgrade k8s/ --from old.yaml --to new.yaml --format markdown
 
 Exits with status 0 if nothing changes or is only resolved, 1 if something else does, else 2.
 """
@@ -48,9 +48,12 @@ def add(parser: Parser) -> None:
     add_output_format(parser)
 
 
+_NOT_RELEASES = frozenset({"gates", "declared", "platform", "domain", "gpu_shares"})
+
+
 def _software() -> list[str]:
     """Return the fields of a profile's versions."""
-    return [field for field in Versions._fields if field not in ("gates", "declared")]
+    return [field for field in Versions._fields if field not in _NOT_RELEASES]
 
 
 def run(options: argparse.Namespace) -> int:

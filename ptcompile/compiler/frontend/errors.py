@@ -28,12 +28,8 @@ _CONTAINERS = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 _ENV = {
     "valueFrom": "omit valueFrom: {name}: {{secretKeyRef: {{name: ..., key: ...}}}}",
     "value": "write the value itself: {name}: value",
-    **dict.fromkeys(
-        ("secret", "secretName", "secretRef", "fromSecret"), "write {name}: {{secretKeyRef: {{name: ..., key: ...}}}}"
-    ),
-    **dict.fromkeys(
-        ("configMap", "configMapName", "configMapRef"), "write {name}: {{configMapKeyRef: {{name: ..., key: ...}}}}"
-    ),
+    **dict.fromkeys(("secret", "secretName", "fromSecret"), "write {name}: {{secretKeyRef: {{name: ..., key: ...}}}}"),
+    **dict.fromkeys(("configMap", "configMapName"), "write {name}: {{configMapKeyRef: {{name: ..., key: ...}}}}"),
 }
 """Fields of Kubernetes' env entries that a variable of the spec does not have."""
 
