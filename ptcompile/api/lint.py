@@ -184,7 +184,7 @@ def lint_inputs(
     of_text += inputs.variant_diagnostics
     everything = [*inputs.settings_diagnostics, *of_text, *of_objects, *_successors(file, options)]
     if any(diagnostic.name == "required-value" for diagnostic in everything):
-        kustomized = kustomize_note(file.name)
+        kustomized = kustomize_note(file.name, options.kustomizations)
         if kustomized is not None:
             note, is_patch = kustomized
             if is_patch:

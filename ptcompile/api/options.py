@@ -49,6 +49,9 @@ class LintOptions(NamedTuple):
     names_successors: bool = False
     """Whether a file's report names the successor of an operator: people read it, and programs choose a target."""
 
+    kustomizations: tuple[str, ...] = ()
+    """The texts of the kustomizations beside a file, which complete or patch it."""
+
     def inputs(
         self,
         file: File,

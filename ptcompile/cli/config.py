@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
-from ptcompile._internal.files import is_inside, leads_out, root_of
+from ptcompile._internal.files import is_inside, leads_out, read_found, root_of
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.limits import MAX_SECONDS
 from ptcompile._internal.namedtuple import NamedTuple
@@ -140,6 +140,7 @@ class Config(NamedTuple):
             schemas=self.schemas,
             target=self.target,
             names_successors=True,
+            kustomizations=tuple(_kustomizations_beside(path)),
         )
 
     def _matching(self, table: Sequence[tuple[str, T]], path: str) -> Iterator[T]:
@@ -164,6 +165,15 @@ def load(path: str | None, *, isolated: bool = False, start: str | None = None) 
         return Config()
     table = _read_table(filename)
     return Config() if table is None else _parse_config(table, filename)
+
+
+def _kustomizations_beside(path: str) -> Iterator[str]:
+    """Yield the texts of the kustomizations that may complete or patch a file."""
+    for kustomization in files.kustomizations_near(os.path.dirname(path)) if os.path.basename(path) else ():
+        try:
+            yield read_found(kustomization).decode(errors="replace")
+        except OSError:  # such as a link out of the repository
+            continue
 
 
 def profile_path(options: Namespace) -> str | None:

@@ -199,10 +199,10 @@ def _read_limited(path: str, limit: int) -> bytes:
 
 def _patch_files(folder: str) -> frozenset[str]:
     """Return the paths of the patches that a folder's kustomization lists, as written there."""
-    from ptcompile.linter.unrendered import KUSTOMIZATIONS, patches_in
-
-    for name in KUSTOMIZATIONS:
+    for name in files.KUSTOMIZATIONS:
         content = _read_limited(os.path.join(folder, name), _MAX_KUSTOMIZATION_BYTES)
         if content:
+            from ptcompile.linter.unrendered import patches_in
+
             return frozenset(patches_in(content.decode(errors="replace")))
     return frozenset()

@@ -33,6 +33,16 @@ def is_untrusted() -> bool:
     return _untrusted[0]
 
 
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+
+
+def kustomizations_near(folder: str) -> list[str]:
+    """Return the kustomizations of a folder and of the one above it: they may combine or patch its files."""
+    above = os.path.join(folder, os.pardir)
+    paths = (os.path.join(place, name) for place in (folder, above) for name in KUSTOMIZATIONS)
+    return [path for path in paths if os.path.isfile(path)]
+
+
 def hides_lines(path: str) -> bool:
     """Return whether `--untrusted` keeps lines of a file out of reports because the file is outside the tree."""
     try:

@@ -17,7 +17,7 @@ from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.exclude import exclusions
-from ptcompile.cli.files import InputFile
+from ptcompile.cli.files import InputFile, kustomizations_near
 from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, selector
 from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
 
@@ -160,7 +160,7 @@ def repeated_objects(digests: Iterable[tuple[str, ObjectDigests]]) -> RepeatedOb
 
     Copies with the same content are left out, except jobs, whose digest is empty.
     """
-    kustomized = cache(_is_kustomized)
+    kustomized = cache(kustomizations_near)
     first: dict[tuple[str, ObjectIdentity], tuple[str, str]] = {}
     repeated: RepeatedObjects = {}
     for path, objects in digests:
@@ -172,12 +172,6 @@ def repeated_objects(digests: Iterable[tuple[str, ObjectDigests]]) -> RepeatedOb
             if earlier != name and not same and not kustomized(folder):
                 repeated.setdefault(path, {})[key] = earlier
     return repeated
-
-
-def _is_kustomized(folder: str) -> bool:
-    from ptcompile.linter.unrendered import is_kustomized  # with the API server, which results of the cache do not need
-
-    return is_kustomized(folder)
 
 
 @cache
@@ -195,7 +189,7 @@ def earlier_files(file: InputFile, everything: Iterable[InputFile]) -> list[tupl
     folder = folder_of(file.name)
     before = takewhile(lambda each: each.name != file.name, everything)
     same = [(each.name, each.content) for each in before if folder_of(each.name) == folder]
-    return [] if same and _is_kustomized(folder) else same
+    return [] if same and kustomizations_near(folder) else same
 
 
 class PartialRun(NamedTuple):

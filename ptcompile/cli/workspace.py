@@ -15,10 +15,9 @@ from ptcompile.cli import config as configuration, files
 from ptcompile.cli.baseline import without_known
 from ptcompile.cli.config import Config
 from ptcompile.cli.exclude import exclusions
-from ptcompile.cli.files import UsageError
+from ptcompile.cli.files import UsageError, kustomizations_near
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.kubernetes.versions import parse_version
-from ptcompile.linter.unrendered import is_kustomized
 from ptcompile.server.workspace import NAMED, FileSettings, WorkspaceFile
 
 _MAX_FILES = 5_000
@@ -123,7 +122,7 @@ class Workspace:
 
     def _read_folder(self, folder: str) -> Iterator[WorkspaceFile]:
         """Yield the files of a folder in the workspace, unless a kustomization combines them."""
-        if not any(_is_within(os.path.join(folder, ""), top) for top in self._folders) or is_kustomized(folder):
+        if not any(_is_within(os.path.join(folder, ""), top) for top in self._folders) or kustomizations_near(folder):
             return
         names: list[str] = []
         with suppress(OSError):

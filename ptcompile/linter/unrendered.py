@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ptcompile._internal import files
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Path, Problem, Span, problem_at
 from ptcompile.kubernetes.unstructured import Json
@@ -45,7 +44,6 @@ _SYNTAX_RULES = frozenset({"yaml-syntax", "unsupported-yaml", "not-a-mapping"})
 _SHELL_RULES = frozenset({"shell-variable-without-shell", "shell-variable-in-env"})
 _TEXT_KEYS = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
 """Fields whose texts may contain such signs for other reasons."""
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _SCHEMA = "openAPIV3Schema"
 """A field with descriptions of other fields, patterns and messages."""
 _SCHEMA_KEYS = frozenset({"$ref", "$schema"})
@@ -174,35 +172,17 @@ def _concerns(problem: Problem, manifest: Json, find: Callable[[object], object]
     return (on_key or not problem.on_key) and find(value) is not None
 
 
-def is_kustomized(folder: str) -> bool:
-    """Return whether a folder, or the one above it, has a kustomization: its files may be patches of one object."""
-    return any(os.path.isfile(path) for path in _kustomizations_near(folder))
-
-
-def _kustomizations_near(folder: str) -> list[str]:
-    above = os.path.join(folder, os.pardir)
-    return [os.path.join(place, name) for place in (folder, above) for name in KUSTOMIZATIONS]
-
-
-def kustomize_note(filename: str | None) -> tuple[Problem, bool] | None:
+def kustomize_note(filename: str | None, kustomizations: Sequence[str]) -> tuple[Problem, bool] | None:
     """Return the note on a file that kustomize completes, and whether it is a patch, which is no whole object; None for
-    other files.
+    other files. `kustomizations` are the texts of those beside the file.
     """
     folder, name = os.path.split(filename or "")
-    if not name or not is_kustomized(folder):
+    if not kustomizations:
         return None
-    places = _kustomizations_near(folder)
-    is_patch = any(os.path.basename(patch) == name for path in places for patch in _patches_of(path))
+    patches = [os.path.basename(patch) for text in kustomizations for patch in patches_in(text)]
+    is_patch = name in patches
     message = "a patch of a kustomization: the file is not checked" if is_patch else "kustomize fills in the namespace"
     return _note(message, f"kustomize build {folder or '.'}")._replace(span=Span(1, 1, 1, 1)), is_patch
-
-
-def _patches_of(kustomization: str) -> Iterator[str]:
-    try:
-        content = files.read_found(kustomization)
-    except OSError:
-        return
-    yield from patches_in(content.decode(errors="replace"))
 
 
 def patches_in(kustomization: str) -> Iterator[str]:

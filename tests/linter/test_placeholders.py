@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import ptcompile
 from ptcompile.diagnostics import Problem
 from ptcompile.linter.unrendered import is_about_written_text
 from ptcompile.source.templates import find_placeholder, may_be_template
+from tests.cli.running import here
 
 
 @pytest.mark.parametrize(
@@ -231,7 +233,7 @@ subjects: [{kind: ServiceAccount, name: default}]
 """
 
 
-def test_a_base_lacks_no_namespace_and_a_patch_is_no_object(tmp_path: Path) -> None:
+def test_a_base_lacks_no_namespace_and_a_patch_is_no_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, patch = tmp_path / "base.yaml", tmp_path / "patch.yaml"
     path.write_text(BINDING)
     patch.write_text("apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\nspec: {parallelism: 3}\n")
@@ -244,6 +246,7 @@ def test_a_base_lacks_no_namespace_and_a_patch_is_no_object(tmp_path: Path) -> N
     kustomization = tmp_path / "kustomization.yaml"
     kustomization.write_text("resources: [base.yaml]\npatches: [{path: ./patch.yaml}]\n")
     for file, text in ((path, "kustomize fills in the namespace"), (patch, "a patch of a kustomization")):
-        (note,) = ptcompile.lint(file).diagnostics
-        assert (note.code, note.severity, text in note.message) == ("PTC076", "note", True)
-        assert note.help == f"render it first: kustomize build {tmp_path} | ptcompile lint -"
+        ran = here(capsys, "lint", "--isolated", "--output-format", "json", file)
+        (note,) = json.loads(ran.out)["diagnostics"]
+        assert (note["code"], note["severity"], text in note["message"]) == ("PTC076", "note", True)
+        assert note["help"] == f"render it first: kustomize build {tmp_path} | ptcompile lint -"

@@ -24,7 +24,7 @@ DEEPSPEED = "[sh, -c, 'exec deepspeed --hostfile=/job/hosts%s --node_rank=$RANK 
 
 def job(command: str, nodes: int = 2) -> SimulatedJob:
     world = ptcompile.simulate(text(f"image: i\nnodes: {nodes}\ncommand: {command}"), target="job")
-    assert world.ok, world.diagnostics
+    assert world.jobs, world.diagnostics
     return world.jobs[0]
 
 
