@@ -197,17 +197,18 @@ def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
     for file in inputs.files:
         result = import_script(file.source, file.name, values)
         diagnostics += [streams.to_diagnostic(problem, None, file.name) for problem in result.problems]
-        imported += [
+        if result.spec is None:
+            continue
+        imported.append(
             ImportedSpec(
-                document=spec.document,
+                document=result.spec.document,
                 target="",
                 origin=f"{file.name or 'a batch script'} of Slurm",
                 same_world=False,
                 same_manifest=False,
-                comments=spec.comments,
+                comments=result.spec.comments,
             )
-            for spec in result.specs
-        ]
+        )
     return Imported(tuple(imported), tuple(streams.limit_findings(diagnostics, inputs.filename)))
 
 

@@ -6,17 +6,19 @@ Source: SchedMD/slurm 284c3b95, src/common: parse_time.c, slurm_opt.c, proc_args
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
+from math import ceil
+from operator import mul
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 
+_UNLIMITED = frozenset({"-1", "INFINITE", "UNLIMITED"})
 _MINUTE = 60
 _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 
-_time = re.compile(r"(?a)(?:(?P<days>\d{1,9})-)?(?P<parts>\d{1,9}(?::\d{1,9}){0,2})").fullmatch
-_UNLIMITED = frozenset({"-1", "INFINITE", "UNLIMITED"})
+_time = re.compile(r"(?a)(?:(?P<days>\d{1,9})-)?(?P<clock>\d{1,9}(?::\d{1,9}){0,2})").fullmatch
 
 
 def seconds_of(text: str) -> int | None:
@@ -30,28 +32,23 @@ def seconds_of(text: str) -> int | None:
     if match is None:
         return None
 
-    numbers = [int(number) for number in match["parts"].split(":")]
-    if match["days"] is not None:
-        units: tuple[int, ...] = (_HOUR, _MINUTE, 1)
-    else:
-        units = (_HOUR, _MINUTE, 1) if len(numbers) > 2 else (_MINUTE, 1)
-    total = int(match["days"] or 0) * _DAY
-    total += sum(number * unit for number, unit in zip(numbers, units, strict=False))
+    days = match["days"]
+    numbers = [int(number) for number in match["clock"].split(":")]
+    has_hours = days is not None or len(numbers) > 2
+    units = (_HOUR, _MINUTE, 1) if has_hours else (_MINUTE, 1)
+    seconds = int(days or 0) * _DAY + sum(map(mul, numbers, units))
 
-    return -(-total // _MINUTE) * _MINUTE
+    return ceil(seconds / _MINUTE) * _MINUTE
 
 
 _size = re.compile(r"(?a)(\d{1,15})([KMGT]?)B?", re.IGNORECASE).fullmatch
-_KIBIBYTES = {"K": 1, "": 1 << 10, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30}
+_MEBIBYTES = {"K": 1 / 1024, "": 1, "M": 1, "G": 1 << 10, "T": 1 << 20}
 
 
 def mebibytes_of(text: str) -> int | None:
     """Return an amount of memory in MiB: units are binary, and a number without one is in MiB."""
     match = _size(text)
-    if match is None:
-        return None
-    number, unit = match.groups()
-    return -(-int(number) * _KIBIBYTES[unit.upper()] // (1 << 10))
+    return None if match is None else ceil(int(match[1]) * _MEBIBYTES[match[2].upper()])
 
 
 def quantity_of(mebibytes: int) -> str:
@@ -70,18 +67,11 @@ def count_of(text: str) -> int | None:
     return None if match is None else int(match[1]) * _THOUSANDS[match[2].lower()]
 
 
-class CountRange(NamedTuple):
-    """A minimum and a maximum."""
-
-    least: int
-    most: int
-
-
-def nodes_of(text: str) -> CountRange | None:
-    """Return the number of nodes of `4`, `2-4`, `1,3,5` or `1-15:4`."""
-    counts = [count_of(part) for item in text.split(",") for part in item.partition(":")[0].split("-")]
+def nodes_of(text: str) -> int | None:
+    """Return the largest number of nodes of `4`, `2-4`, `1,3,5` or `1-15:4`."""
+    counts = [count_of(part) for part in re.split("[,-]", re.sub(r":\d+", "", text))]
     known = [count for count in counts if count]
-    return CountRange(min(known), max(known)) if known and len(known) == len(counts) else None
+    return max(known) if len(known) == len(counts) else None
 
 
 class Gres(NamedTuple):
@@ -92,33 +82,31 @@ class Gres(NamedTuple):
     amount: int
 
 
+_resource = re.compile(
+    r"(?i)(?:gres[/:])?(?P<name>[^:=]+)(?::(?P<type>(?!\d+[km]?$)[^:=]+))?(?:[:=](?P<count>\d{1,9}[km]?))?"
+).fullmatch
+
+
 def gres_of(text: str) -> list[Gres] | None:
     """Return the resources of `gpu:a100:2,nvme:1`; a count that is absent is 1."""
-    resources = [_resource(item) for item in re.split(r",(?![^()]*\))", text) if item and item.lower() != "none"]
-    known = [resource for resource in resources if resource is not None]
-    return known if len(known) == len(resources) else None
-
-
-def _resource(text: str) -> Gres | None:
-    name, _, rest = re.sub(r"\(.*\)", "", text).removeprefix("gres/").removeprefix("gres:").partition(":")
-    name, equals, amount = name.partition("=")
-    kind, _, count = rest.rpartition(":")
-    if equals:
-        kind, count = rest, amount
-    elif rest and count_of(rest) is None and not kind:
-        kind, count = rest, "1"
-    number = count_of(count or "1")
-    return None if number is None or not name else Gres(name, kind, number)
+    items = re.sub(r"\([^)]*\)", "", text).split(",")
+    matches = [_resource(item) for item in items if item.lower() not in ("", "none")]
+    known = [
+        Gres(match["name"], match["type"] or "", count_of(match["count"] or "1") or 0)
+        for match in matches
+        if match is not None
+    ]
+    return known if len(known) == len(matches) else None
 
 
 def gpus_of(text: str) -> Gres | None:
     """Return the GPUs of `--gpus` and its like: `4`, `a100:2`, `a100:1,v100:1`."""
-    resources = [_resource(f"gpu:{item}") for item in text.split(",")]
-    known = [resource for resource in resources if resource is not None]
-    if not known or len(known) < len(resources):
+    resources = gres_of(f"gpu:{text.replace(',', ',gpu:')}")
+    if resources is None:
         return None
-    kinds = "/".join(dict.fromkeys(resource.type for resource in known))
-    return Gres("gpu", kinds, sum(resource.amount for resource in known))
+
+    types = "/".join(dict.fromkeys(resource.type for resource in resources))
+    return Gres("gpu", types, sum(resource.amount for resource in resources))
 
 
 class ArrayIndexes(NamedTuple):
@@ -144,31 +132,34 @@ _MAX_PARTS = 1024
 def array_of(text: str) -> ArrayIndexes | None:
     """Return the indexes of `0-15:4%2` or `1,3,7`."""
     listed, percent, at_once = text.partition("%")
-    matches = [_indexes(part) for part in listed.split(",", _MAX_PARTS)]
-    known = [match for match in matches if match is not None]
     limit = count_of(at_once)
-    if len(known) < len(matches) or (percent and limit is None):
-        return None
-
-    ranges = [range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1) or 1) for match in known]
-    return ArrayIndexes(tuple(ranges), limit if percent else None)
-
-
-class SignalOption(NamedTuple):
-    """`--signal`: what is sent, to whom, and how long before the limit."""
-
-    name: str
-    seconds: int
-    to_shell: bool
+    matches = [_indexes(part) for part in listed.split(",", _MAX_PARTS)]
+    ranges = [
+        range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1) or 1)
+        for match in matches
+        if match is not None
+    ]
+    is_wrong = len(ranges) < len(matches) or (percent and limit is None)
+    return None if is_wrong else ArrayIndexes(tuple(ranges), limit)
 
 
-_signal = re.compile(r"(?a)(?:([RB]+):)?(\w+)(?:@(\d{1,6}))?", re.IGNORECASE).fullmatch
+_signal = re.compile(r"(?ai)(?:[RB]+:)?\w+(?:@(\d{1,6}))?").fullmatch
 
 
-def signal_of(text: str) -> SignalOption | None:
-    """Return the signal of `B:USR1@120`."""
+def notice_of(text: str) -> int | None:
+    """Return how many seconds before the limit the signal of `B:USR1@120` comes."""
     match = _signal(text)
-    if match is None:
-        return None
-    receivers = (match[1] or "").upper()
-    return SignalOption(match[2].upper().removeprefix("SIG"), int(match[3] or _MINUTE), "B" in receivers)
+    return None if match is None else int(match[1] or _MINUTE)
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {
+    "time": seconds_of,
+    "memory": mebibytes_of,
+    "gpus": gpus_of,
+    "gres": gres_of,
+    "count": count_of,
+    "nodes": nodes_of,
+    "array": array_of,
+    "signal": notice_of,
+}
+"""The functions of this module by the kind (`is`) that the table of options gives to an option."""

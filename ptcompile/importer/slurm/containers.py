@@ -9,26 +9,18 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.commands import basename
+from ptcompile.simulator.launchers.arguments import OptionTable, read_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.importer.slurm.directives import SlurmOption
 
-_PROGRAMS: dict[str, str] = {
-    "apptainer": "B bind env env-file pwd cwd W workdir H home o overlay S scratch mount app fakeroot-path network",
-    "singularity": "B bind env env-file pwd cwd W workdir H home o overlay S scratch mount app",
-    "shifter": "image volume V env e workdir w module m entrypoint-path",
-    "podman-hpc": "v volume mount e env w workdir name network ipc shm-size device group-add entrypoint u user",
-    "podman": "v volume mount e env w workdir name network ipc shm-size device group-add entrypoint u user",
-    "docker": "v volume mount e env w workdir name network ipc shm-size device gpus ulimit entrypoint u user runtime",
-    "enroot": "m mount e env c conf rc",
-}
-"""Programs that run a command in a container, each with its options that take the next argument as a value."""
-_WITHOUT_VERB = frozenset({"shifter"})
 _MOUNTS = frozenset({"B", "bind", "v", "volume", "V", "m", "mount"})
 _FOLDERS = frozenset({"pwd", "cwd", "w", "workdir"})
-_SCHEMES = re.compile(r"(?:docker|oras|docker-daemon|docker-archive|id):/{0,2}")
+_VARIABLES = frozenset({"env", "e"})
+_scheme = re.compile(r"(?:docker|oras|docker-daemon|docker-archive|id):/{0,2}")
 
 
 class Mount(NamedTuple):
@@ -42,86 +34,68 @@ class Mount(NamedTuple):
 class StepContainer(NamedTuple):
     """What a step asks of its container."""
 
-    image: str = ""
+    image: str
     """The image as Kubernetes names it, or empty if it is a file of the cluster, or none."""
-    file: str = ""
+    file: str
     """The file of the cluster that is used instead of an image."""
-    mounts: tuple[Mount, ...] = ()
-    folder: str = ""
-    env: Mapping[str, str] = {}
+    mounts: tuple[Mount, ...]
+    folder: str
+    env: Mapping[str, str]
 
 
 def image_of(text: str) -> str:
     """Return the image that pyxis or apptainer pulls, or nothing for a file: `nvcr.io#nvidia/nemo:25.04`."""
-    reference = _SCHEMES.sub("", text, count=1)
-    if reference.startswith(("/", ".", "$", "~")) or reference.endswith((".sqsh", ".sif", ".squashfs")):
-        return ""
-    if "://" in reference or not reference:
+    reference = _scheme.sub("", text, count=1)
+    is_file = reference.startswith(("/", ".", "$", "~")) or reference.endswith((".sqsh", ".sif", ".squashfs"))
+    if is_file or "://" in reference:
         return ""
     return reference.rpartition("@")[2].replace("#", "/") if "#" in reference else reference
 
 
-def mounts_of(text: str) -> tuple[Mount, ...]:
+def mounts_of(text: str) -> list[Mount]:
     """Return the mounts of `SRC:DST:ro,SRC`; pyxis joins flags by `+`, shifter mounts by `;`."""
     mounts: list[Mount] = []
-    for item in re.split("[,;]", text):
-        source, _, rest = item.partition(":")
-        target, _, flags = rest.partition(":")
-        if source:
-            mounts.append(Mount(source, target or source, "ro" in re.split(r"[+,:]", flags)))
-    return tuple(mounts)
+    for source, *rest in [item.split(":", 2) for item in re.split("[,;]", text) if item]:
+        target, flags = [*rest, "", ""][:2]
+        mounts.append(Mount(source, target or source, "ro" in re.split("[+,:]", flags)))
+    return mounts
 
 
-def container_of_options(options: Mapping[str, SlurmOption]) -> StepContainer:
-    """Return the container that options of pyxis or shifter ask for."""
+def enter_container(
+    argv: Sequence[str], options: Mapping[str, SlurmOption]
+) -> tuple[StepContainer, list[str]]:
+    """Return the container in which a command line runs, and the command in it.
 
-    def value(*names: str) -> str:
+    Options of pyxis or shifter ask for it, or a program that runs a command in one.
+    """
+
+    def value_of(*names: str) -> str:
         return next((options[name].value for name in names if name in options), "")
 
-    named = value("container-image", "image")
-    image = image_of(named)
-    return StepContainer(
+    named = value_of("container-image", "image")
+    words = [*argv]
+    given: list[tuple[str, str]] = []
+    program = basename(words[0]) if words else ""
+    valued = load_table("importer/slurm/slurm.json")["containers"].get(program)
+    if valued is not None:
+        # shifter alone has no verb, such as exec or run, and names its image in an option
+        has_verb = program != "shifter"
+        words = words[1 + has_verb :]
+        flags = frozenset([word.lstrip("-") for word in words]) - {*valued}
+        read, rest = read_arguments(OptionTable(frozenset(), flags), words)
+        given = [(option.name, option.value or "") for option in read]
+        named = next((value for name, value in given if name == "image"), rest[0] if has_verb and rest else named)
+        words = [*rest[has_verb:]]
+
+    # enroot starts what was imported under a name
+    image = "" if program == "enroot" else image_of(named)
+    mounts = [mount for name, value in given if name in _MOUNTS for mount in mounts_of(value)]
+    env = [value.partition("=") for name, value in given if name in _VARIABLES and "=" in value]
+    container = StepContainer(
         image=image,
         file="" if image else named,
-        mounts=mounts_of(value("container-mounts", "volume")),
-        folder=value("container-workdir"),
+        mounts=(*mounts_of(value_of("container-mounts", "volume")), *mounts),
+        folder=next((value for name, value in given if name in _FOLDERS), value_of("container-workdir")),
+        env={name: value for name, _, value in env},
     )
-
-
-def enter_container(argv: Sequence[str], container: StepContainer) -> tuple[StepContainer, list[str]]:
-    """Return the container that a command line starts, added to one that is known, and the command in it."""
-    program = basename(argv[0]) if argv else ""
-    if program not in _PROGRAMS:
-        return container, [*argv]
-
-    valued = _PROGRAMS[program].split()
-    index = 1
-    given: list[tuple[str, str]] = []
-    while index < len(argv) and (argv[index].startswith("-") or (index == 1 and program not in _WITHOUT_VERB)):
-        word = argv[index]
-        index += 1
-        if word == "--":
-            break
-        name, equals, value = word.lstrip("-").partition("=")
-        if not word.startswith("-"):
-            continue  # exec, run
-        if name in valued and not equals and index < len(argv):
-            value = argv[index]
-            index += 1
-        given.append((name, value))
-
-    named = next((value for name, value in given if name == "image"), "")
-    if not named and program not in _WITHOUT_VERB and index < len(argv):
-        named = argv[index]
-        index += 1
-    mounts = [mount for name, value in given if name in _MOUNTS for mount in mounts_of(value)]
-    pairs = [value.partition("=") for name, value in given if name in ("env", "e") and "=" in value]
-    image = "" if program == "enroot" else image_of(named)
-    entered = StepContainer(
-        image=image or container.image,
-        file=container.file if image or not named else named,
-        mounts=(*container.mounts, *mounts),
-        folder=next((value for name, value in given if name in _FOLDERS), container.folder),
-        env={**container.env, **{name: value for name, _, value in pairs}},
-    )
-    return entered, [*argv[index:]]
+    return container, words

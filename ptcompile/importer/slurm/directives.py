@@ -7,20 +7,20 @@ docs/facts/slurm.md#how-a-script-is-read.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
+import shlex
+from collections import deque
+from collections.abc import Iterable, Mapping
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+from ptcompile.importer.slurm.amounts import READERS
 
 _WORD = "#SBATCH"
 _OTHER_SYSTEMS = ("#PBS", "#BSUB", "#SLURM", "#COBALT", "#FLUX", "#$ -")
 _MAX_OPTIONS = 500
+_MAX_LINE = 1 << 13
+"""Maximum number of characters of a directive that are read."""
+_NO_ROW: Mapping[str, Any] = {}
 
 
 class SlurmOption(NamedTuple):
@@ -32,18 +32,21 @@ class SlurmOption(NamedTuple):
     """Empty without a value."""
     written: str
     """The argument with its value, for messages."""
-    start: int
-    """Offset of its line in the script, or of the command."""
-    end: int
-    is_known: bool = True
-    reads_wrong: str = ""
-    """Why sbatch rejects it, or empty."""
+    place: tuple[int, int]
+    """Start and end of its line in the script, or of the command."""
+    wrong: str = ""
+    """Why sbatch rejects its form, or empty."""
 
     @property
     def row(self) -> Mapping[str, Any]:
-        """What the table says about it."""
-        row: Mapping[str, Any] = option_table().get(self.name, {})
-        return row
+        """What the table says about it; empty for an unknown option."""
+        return option_table().get(self.name, _NO_ROW)
+
+    @property
+    def amount(self) -> Any:
+        """Its value as its kind is read, None if sbatch rejects it; the text itself for an option without a kind."""
+        read = READERS.get(self.row.get("is", ""))
+        return self.value if read is None else read(self.value)
 
 
 class Directives(NamedTuple):
@@ -51,24 +54,14 @@ class Directives(NamedTuple):
 
     components: tuple[tuple[SlurmOption, ...], ...]
     """The options of each component; a job that is not heterogeneous has one."""
-    ignored: tuple[tuple[int, int, str], ...]
-    """Start and end of each line that only looks like a directive, and why."""
-
-    @property
-    def options(self) -> tuple[SlurmOption, ...]:
-        """The options of the first component."""
-        return self.components[0]
+    ignored: tuple[tuple[tuple[int, int], str], ...]
+    """The place of each line that only looks like a directive, and why."""
 
 
-def option_table() -> Mapping[str, Any]:
+def option_table() -> Mapping[str, Mapping[str, Any]]:
     """Return the options of sbatch, srun, pyxis and shifter, by their long names."""
     options: Mapping[str, Any] = load_table("importer/slurm/slurm.json")["options"]
     return options
-
-
-@cache
-def _by_letter() -> dict[str, str]:
-    return {row["short"]: name for name, row in option_table().items() if "short" in row}
 
 
 _blank_or_comment = re.compile(r"\s*(?:#|$)").match
@@ -78,115 +71,102 @@ _not_at_margin = re.compile(r"\s+#SBATCH\s").match
 def read_directives(text: str) -> Directives:
     """Return the directives of a script: those before its first command."""
     components: list[list[SlurmOption]] = [[]]
-    ignored: list[tuple[int, int, str]] = []
+    ignored: list[tuple[tuple[int, int], str]] = []
     in_head = True
     start = 0
     for line in text.split("\n"):
-        end = start + len(line)
+        place = (start, start + len(line))
+        start += len(line) + 1
         is_directive = line.startswith(_WORD)
         if is_directive and not in_head:
-            ignored.append((start, end, "sbatch ignores it: it comes after the first command"))
+            ignored.append((place, "sbatch ignores it: it comes after the first command"))
         elif is_directive and sum(map(len, components)) < _MAX_OPTIONS:
             words = split_directive(line[len(_WORD) :])
             if words[:1] in (["hetjob"], ["packjob"]):
                 components.append([])
                 del words[0]
-            components[-1] += read_options(words, start, end)[0]
+            components[-1] += read_options(words, place)[0]
         elif in_head and _not_at_margin(line):
-            ignored.append((start, end, "sbatch reads it as a comment: a directive starts in column 1"))
+            ignored.append((place, "sbatch reads it as a comment: a directive starts in column 1"))
         elif in_head and line.startswith(_OTHER_SYSTEMS):
-            ignored.append((start, end, "it is a directive of another scheduler, which sbatch does not read"))
+            ignored.append((place, "it is a directive of another scheduler, which sbatch does not read"))
         in_head = in_head and _blank_or_comment(line) is not None
-        start = end + 1
     return Directives(tuple(map(tuple, components)), tuple(ignored[:_MAX_OPTIONS]))
-
-
-_token = re.compile(r"""\\(.)|'([^']*)'?|"([^"]*)"?|([^\s\\'"#]+)|(\s+)|(\#.*)|(.)""", re.DOTALL)
 
 
 def split_directive(line: str) -> list[str]:
     """Return the arguments of a directive: quotes are removed, a `#` outside of them ends it, nothing is expanded."""
-    words: list[str] = []
-    word: str | None = None
-    for match in _token.finditer(line):
-        *texts, space, comment, other = match.groups()
-        if comment is not None:
-            break
-        if space is not None:
-            words += [] if word is None else [word]
-            word = None
-            continue
-        word = (word or "") + next((text for text in (*texts, other) if text is not None), "")
-    return words if word is None else [*words, word]
+    try:
+        return shlex.split(line[:_MAX_LINE], comments=True)
+    except ValueError:  # a quote without its end
+        return line[:_MAX_LINE].split()
 
 
-def read_options(words: Sequence[str], start: int, end: int, *, is_step: bool = False) -> tuple[list[SlurmOption], int]:
-    """Return the options of a command line, and the index of the program after them.
+def read_options(
+    words: Iterable[str], place: tuple[int, int], *, is_step: bool = False
+) -> tuple[list[SlurmOption], list[str]]:
+    """Return the options of a command line, and the program after them with its arguments.
 
     A directive has only options; in a step of srun, the first other argument begins the program.
     """
     options: list[SlurmOption] = []
-    index = 0
-    while index < len(words):
-        word = words[index]
-        following = words[index + 1] if index + 1 < len(words) else ""
+    rest = deque(words)
+    while rest:
+        word = rest[0]
+        is_option = word.startswith("-") and word != "-"
+        if is_step and not is_option:
+            break
+        rest.popleft()
         if word == "--":
-            return options, index + 1
-        if not word.startswith("-") or word == "-":
-            if is_step:
-                break
-            options.append(SlurmOption(word, "", word, start, end, False, "it is not an option"))
-            index += 1
-            continue
-        given, takes_next = _read_option(word, following, start, end)
-        options += given
-        index += 2 if takes_next else 1
-    return options, index
+            break
+        if not is_option:
+            options.append(SlurmOption(word, "", word, place, "it is not an option"))
+        elif word.startswith("--"):
+            options.append(_read_name(word, rest, place))
+        else:
+            options += _read_letters(word, rest, place)
+    return options, [*rest]
 
 
-def _read_option(word: str, following: str, start: int, end: int) -> tuple[list[SlurmOption], bool]:
-    """Return the options of one argument, and whether the last of them takes the next argument."""
-    if not word.startswith("--"):
-        return _read_letters(word, following, start, end)
-
+def _read_name(word: str, rest: deque[str], place: tuple[int, int]) -> SlurmOption:
+    """Return a long option, or an unambiguous prefix of it; the value may be the next argument."""
     written, equals, value = word[2:].partition("=")
-    name, reads_wrong = _full_name(written)
-    if not name:
-        takes_next = not equals and bool(following) and not following.startswith("-") and not reads_wrong
-        value = following if takes_next else value
-        return [SlurmOption(written, value, word, start, end, False, reads_wrong)], takes_next
-    if equals or option_table()[name]["takes"] != "required":
-        return [SlurmOption(name, value, word, start, end)], False
-    return [SlurmOption(name, following, f"{word}={following}", start, end)], True
+    table = option_table()
+    names = [written] if written in table else [name for name in table if written and name.startswith(written)]
+    is_ambiguous = len(names) > 1 and len(written) > 1
+    if len(names) != 1:
+        takes_next = not equals and not is_ambiguous and rest and not rest[0].startswith("-")
+        wrong = f"it may be {' or '.join(names[:3])}" if is_ambiguous else ""
+        return SlurmOption(written, rest.popleft() if takes_next else value, word, place, wrong)
+
+    (name,) = names
+    row = table[name]
+    if not equals and row["takes"] == "required":
+        value = rest.popleft() if rest else ""
+        word = f"{word}={value}"
+    return SlurmOption(row.get("alias", name), value, word, place)
 
 
-def _full_name(written: str) -> tuple[str, str]:
-    """Return the option that a name or an unambiguous prefix means, or why sbatch rejects it."""
-    if written in option_table():
-        return written, ""
-    matches = [name for name in option_table() if name.startswith(written)] if written else []
-    if len(matches) > 1 and len(written) > 1:
-        return "", f"it may be {' or '.join(matches[:3])}"
-    return (matches[0], "") if len(matches) == 1 else ("", "")
-
-
-def _read_letters(word: str, following: str, start: int, end: int) -> tuple[list[SlurmOption], bool]:
+def _read_letters(word: str, rest: deque[str], place: tuple[int, int]) -> list[SlurmOption]:
+    """Return the options of `-Ht10`: letters without a value, and then perhaps one that takes all that follows."""
     options: list[SlurmOption] = []
-    for index, letter in enumerate(word[1:], 1):
-        name = _by_letter().get(letter)
-        if name is None:
-            return [*options, SlurmOption(word, "", word, start, end, False)], False
-        if option_table()[name]["takes"] == "none":
-            options.append(SlurmOption(name, "", f"-{letter}", start, end))
+    for index, letter in enumerate(word[1:], 2):
+        name = next((name for name, row in option_table().items() if row.get("short") == letter), word)
+        takes = option_table()[name]["takes"] if name != word else ""
+        if takes == "none":
+            options.append(SlurmOption(name, "", f"-{letter}", place))
             continue
-        attached = word[index + 1 :]
-        takes_next = not attached and option_table()[name]["takes"] == "required"
-        value = following if takes_next else attached
-        reads_wrong = "a short option has no =" if value.startswith("=") else ""
-        return [*options, SlurmOption(name, value, f"-{letter} {value}", start, end, True, reads_wrong)], takes_next
-    return options, False
+        if not takes:
+            return [*options, SlurmOption(word, "", word, place)]
+
+        value = word[index:]
+        if not value and takes == "required" and rest:
+            value = rest.popleft()
+        wrong = "a short option has no =" if value.startswith("=") else ""
+        return [*options, SlurmOption(name, value, f"-{letter} {value}", place, wrong)]
+    return options
 
 
-def last_values(options: Sequence[SlurmOption]) -> dict[str, SlurmOption]:
-    """Return the options by name: of a repeated option the last counts."""
-    return {option.name: option for option in options if option.is_known and not option.reads_wrong}
+def last_values(options: Iterable[SlurmOption]) -> dict[str, SlurmOption]:
+    """Return the options that sbatch accepts, by name: of a repeated option the last counts."""
+    return {option.name: option for option in options if option.row and not option.wrong}

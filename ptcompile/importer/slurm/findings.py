@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.secret_formats import mask_formats
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Severity
     from ptcompile.source.documents import Source
 
+    Place = tuple[int, int]
+    """Offsets of a part of the script: its start and its end."""
+
 _MAX_QUOTED = 80
 _MAX_FINDINGS = 200
 
@@ -28,25 +31,17 @@ class ScriptFindings:
         self.source = source
         self.secrets = script_secrets(source.text)
         """Values of secrets in the script, by the variables that have them."""
-        self.secret_names = frozenset(_exports_of_secrets(source.text))
+        self.secret_names = {name for name in exports_of_shell(source.text) if is_secret(name)}
         """Secrets that the script passes on from the submitting shell."""
         self.problems: list[Problem] = []
 
-    def line(self, start: int) -> int:
-        """Return the line of an offset, from 1."""
-        return self.source.span(start, start).line
-
     def add(
-        self,
-        name: str,
-        place: tuple[int, int],
-        text: str,
-        help: str | None = None,
-        severity: Severity = "warning",
+        self, name: str, place: Place, text: str, help: str | None = None, severity: Severity = "warning"
     ) -> None:
         """Add a finding about a part of the script."""
         if len(self.problems) >= _MAX_FINDINGS:
             return
+
         start, end = place
         span = self.source.span(start, self.source.line_end(start, max(start, end)))
         stage: Any = "apply" if severity == "error" else "style"
@@ -54,15 +49,23 @@ class ScriptFindings:
         if problem not in self.problems:
             self.problems.append(problem)
 
-    def leave(self, place: tuple[int, int], what: str, why: str) -> None:
+    def leave(self, place: Place, what: str, why: str) -> None:
         """Note what has no place in a spec."""
-        self.add("script-left-behind", place, f"{what}: left behind", why, "note")
+        self.note(place, f"{what}: left behind", why)
 
-    def decide(self, place: tuple[int, int], text: str, help: str) -> None:
+    def note(self, place: Place, text: str, help: str | None) -> None:
+        """Note what is otherwise than it was in Slurm."""
+        self.add("script-left-behind", place, text, help, "note")
+
+    def decide(self, place: Place, text: str, help: str) -> None:
         """Warn about what the reader has to decide."""
         self.add("script-decision", place, text, help)
 
-    def refuse(self, place: tuple[int, int], text: str, help: str) -> None:
+    def miss(self, place: Place, text: str, help: str) -> None:
+        """Warn about a value that the script does not say."""
+        self.add("script-unknown-value", place, text, help)
+
+    def refuse(self, place: Place, text: str, help: str) -> None:
         """Add the reason why there is no spec."""
         self.add("script-refused", place, text, help, "error")
 
@@ -78,36 +81,36 @@ class ScriptFindings:
         masked = mask_formats(text if mask is None else mask(text))
         return "".join([sign if sign.isprintable() else " " for sign in masked])
 
-    def with_references(self, text: str) -> str:
-        """Return a text of the spec in which references take the place of secrets."""
-        for name, value in self.secrets.items():
-            text = text.replace(value, f"$({name})")
-        return mask_formats(text)
+    def with_references(self, value: Any) -> Any:
+        """Return a value of the spec in which references take the place of secrets in texts."""
+        if isinstance(value, list):
+            return [self.with_references(item) for item in value]
+        if not isinstance(value, str):
+            return value
+        for name, secret in self.secrets.items():
+            value = value.replace(secret, f"$({name})")
+        return mask_formats(value)
 
     @property
     def is_refused(self) -> bool:
         """Whether there is a reason to write no spec."""
         return any(problem.severity == "error" for problem in self.problems)
 
-    def in_order(self) -> list[Problem]:
+    def in_order(self) -> tuple[Problem, ...]:
         """Return the findings by their lines."""
         problems = sorted(self.problems, key=lambda problem: problem.span or (0, 0, 0, 0))
-        return [
+        return tuple([
             problem._replace(text=self.quoted(problem.text), help=self.quoted(problem.help) if problem.help else None)
             for problem in problems
-        ]
+        ])
 
 
 _export = re.compile(r"(?m)^[ \t]*export[ \t]+([A-Za-z_]\w{1,60}(?:[ \t]+[A-Za-z_]\w{1,60}){0,20})[ \t]*$")
 
 
-def exports_of_shell(text: str) -> dict[str, tuple[int, int]]:
+def exports_of_shell(text: str) -> dict[str, Place]:
     """Return the variables that `export NAME` takes from the submitting shell, with their places."""
     return {name: match.span(1) for match in _export.finditer(text) for name in match[1].split()}
-
-
-def _exports_of_secrets(text: str) -> list[str]:
-    return [name for name in exports_of_shell(text) if is_secret(name)]
 
 
 def shortened(words: Iterable[str]) -> str:
@@ -116,27 +119,17 @@ def shortened(words: Iterable[str]) -> str:
     return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
 
 
-_reference = re.compile(r"\$(?:(\w+|[@*#?!])|\{([A-Za-z_]\w*|\d+|@)(?![\w.])[^}]*\}|\((?!\()|\(\()|`")
+_reference = re.compile(r"\$(?:(\w+|[@*#?!])|\{([A-Za-z_]\w*|\d+|@)(?![\w.])[^}]*\}|\((\w+)\)|\((?!\()|\(\()|`")
+_SET_BY_TARGETS = frozenset({"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
 
 
-def unresolved(text: str, env: Mapping[str, Any]) -> list[str]:
+def unresolved(text: str, env: Collection[str]) -> list[str]:
     """Return the shell's variables and commands in a text of the spec. `$(NAME)` of a variable in `env` is
     Kubernetes' own.
     """
     names: list[str] = []
     for match in _reference.finditer(text):
-        name = match[1] or match[2]
-        if name is not None:
-            names.append(name)
-        elif not _is_expanded_later(text[match.start() :], env):
-            names.append(text[match.start() : match.start() + 60])
+        variable, braced, inner = match.groups()
+        if inner not in env and inner not in _SET_BY_TARGETS:
+            names.append(variable or braced or text[match.start() : match.start() + 60])
     return names
-
-
-_own_reference = re.compile(r"\$\((\w+)\)").match
-_SET_BY_TARGETS = frozenset({"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
-
-
-def _is_expanded_later(text: str, env: Mapping[str, Any]) -> bool:
-    match = _own_reference(text)
-    return match is not None and (match[1] in env or match[1] in _SET_BY_TARGETS)

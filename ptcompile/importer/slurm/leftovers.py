@@ -1,84 +1,67 @@
-"""What stays behind of a batch script: directives, setup, variables, other steps. Each is reported with its line."""
+"""What stays behind of a batch script: directives, setup, variables. Each is reported with its line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.schema_files import load_table
-from ptcompile.importer.slurm import amounts
 from ptcompile.importer.slurm.findings import shortened
 from ptcompile.importer.slurm.program import setup_kind
-from ptcompile.kubernetes.commands import unwrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.importer.slurm.directives import Directives, SlurmOption
-    from ptcompile.importer.slurm.findings import ScriptFindings
+    from ptcompile.importer.slurm.findings import Place, ScriptFindings
     from ptcompile.importer.slurm.program import ScriptStep
 
-_READERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("time", "time-min"), amounts.seconds_of),
-    **dict.fromkeys(("mem", "mem-per-cpu", "mem-per-gpu", "tmp"), amounts.mebibytes_of),
-    **dict.fromkeys(("gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket"), amounts.gpus_of),
-    **dict.fromkeys(("gres", "tres-per-task", "tres-per-node"), amounts.gres_of),
-    **dict.fromkeys(
-        ("ntasks", "ntasks-per-node", "tasks-per-node", "ntasks-per-gpu", "cpus-per-task", "cpus-per-gpu"),
-        amounts.count_of,
-    ),
-    "nodes": amounts.nodes_of,
-    "array": amounts.array_of,
-    "signal": amounts.signal_of,
-}
-"""Functions that read the values of options; they return None for what sbatch rejects."""
-_EXCLUSIVE = (("mem", "mem-per-cpu", "mem-per-gpu"), ("cpus-per-task", "cpus-per-gpu"), ("requeue", "no-requeue"))
-_SILENT = frozenset({"nodelist", "nodes", "ntasks", "exclusive", "output", "error", "input", "open-mode", "image"})
-"""Options of srun that are not reported: they place a step in its allocation."""
-_CONVERTED = frozenset({"partition", "qos", "account", "signal", "chdir", "tmp", "switches", "segment"})
-"""Options that have a field, but whose value means something else there."""
-_REFUSED = frozenset({"multi-prog", "pty", "het-group"})
 
-
-def report_directives(directives: Directives, findings: ScriptFindings, settled: Iterable[str]) -> None:
+def report_directives(directives: Directives, findings: ScriptFindings, settled: Collection[str]) -> None:
     """Report the directives that sbatch rejects, and those that a spec does not have. `settled` have a field."""
+    text = findings.source.text
     # a here-document may be another script, with directives that count there
-    for start, end, why in () if "<<" in findings.source.text else directives.ignored:
-        findings.add("rejected-directive", (start, end), f"{findings.source.text[start:end].strip()}: {why}")
-    given = {option.name: option for option in directives.options}
-    for option in directives.options:
-        report_rejected(option, findings)
-    for names in _EXCLUSIVE:
+    for (start, end), why in () if "<<" in text else directives.ignored:
+        findings.add("rejected-directive", (start, end), f"{text[start:end].strip()}: {why}")
+
+    options = directives.components[0]
+    given = {option.name: option for option in options}
+    for option in options:
+        _report_rejected(option, findings)
+    for names in load_table("importer/slurm/slurm.json")["exclusive"]:
         together = [given[name] for name in names if name in given]
         if len(together) > 1:
             text = f"sbatch rejects {' with '.join(f'--{option.name}' for option in together)}"
-            findings.add("rejected-directive", (together[1].start, together[1].end), text, "remove one of them")
-    report_options(list(given.values()), findings, settled)
+            findings.add("rejected-directive", together[1].place, text, "remove one of them")
+    _report_options(given.values(), findings, settled)
 
 
-def report_rejected(option: SlurmOption, findings: ScriptFindings) -> None:
+def _report_rejected(option: SlurmOption, findings: ScriptFindings) -> None:
     """Report an option that sbatch does not accept as it is written."""
-    place = option.start, option.end
-    read = _READERS.get(option.name)
-    if option.reads_wrong:
-        findings.add("rejected-directive", place, f"sbatch rejects {option.written}: {option.reads_wrong}")
-    elif not option.is_known:
+    help: str | None = None
+    if option.wrong:
+        text = f"sbatch rejects {option.written}: {option.wrong}"
+    elif not option.row:
         text = f"{option.written} is not an option of sbatch"
-        findings.add("rejected-directive", place, text, "a plugin of the site may have it: find out what it asks for")
-    elif read is not None and read(option.value) is None:
+        help = "a plugin of the site may have it: find out what it asks for"
+    elif option.amount is None:
         why = "sbatch expands no variables: it rejects this" if "$" in option.value else "sbatch rejects this value"
-        findings.add("rejected-directive", place, f"{option.written}: {why}", f"write the value of --{option.name} out")
+        text = f"{option.written}: {why}"
+        help = f"write the value of --{option.name} out"
+    else:
+        return
+    findings.add("rejected-directive", option.place, text, help)
 
 
-def report_options(options: Sequence[SlurmOption], findings: ScriptFindings, settled: Iterable[str]) -> None:
+def _report_options(options: Iterable[SlurmOption], findings: ScriptFindings, settled: Collection[str]) -> None:
     """Report the options that a spec has no field for, those with the same reason together."""
     by_reason: dict[str, list[SlurmOption]] = {}
     for option in options:
-        is_told = "becomes" not in option.row or option.name in _CONVERTED
-        if option.is_known and not option.reads_wrong and is_told and option.name not in settled:
-            by_reason.setdefault(option.row.get("says", ""), []).append(option)
+        if "says" in option.row and not option.wrong and option.name not in settled:
+            by_reason.setdefault(option.row["says"], []).append(option)
+
     for reason, together in by_reason.items():
-        place = together[0].start, together[0].end
+        place = together[0].place
         written = ", ".join(option.written for option in together)
         if any(option.row.get("loud") for option in together):
             findings.decide(place, f"{written} has no counterpart", reason)
@@ -86,79 +69,69 @@ def report_options(options: Sequence[SlurmOption], findings: ScriptFindings, set
             findings.leave(place, written, reason)
 
 
-def report_step_options(step: ScriptStep, findings: ScriptFindings, settled: Iterable[str]) -> None:
+def report_step_options(step: ScriptStep, findings: ScriptFindings, settled: Collection[str]) -> None:
     """Report the options of srun that a spec has no field for."""
-    place = step.command.start, step.command.argv[-1].end
-    for option in step.options:
-        if option.name in _REFUSED:
-            findings.refuse(place, f"srun {option.written}: {option.row['says']}", "write a spec for each program")
-        elif not option.is_known:
+    options = step.options.values()
+    for option in options:
+        if option.row.get("step") == "refused":
+            text = f"srun {option.written}: {option.row['says']}"
+            findings.refuse(step.place, text, "write a spec for each program")
+        elif not option.row:
             text = f"{option.written} is not an option of srun"
-            findings.add("rejected-directive", place, text, "a plugin of the site may have it")
-    own = [option.written for option in step.options if option.row.get("only") or option.name == "wait"]
+            findings.add("rejected-directive", step.place, text, "a plugin of the site may have it")
+
+    own = [option.written for option in options if option.row.get("step") in ("own", "refused")]
     if own:
-        findings.leave(place, f"srun {' '.join(own)}", "these are srun's, which a job does not need")
-    silent = {*_SILENT, "wait"}
-    others = [option for option in step.options if not option.row.get("only") and option.name not in silent]
-    report_options(others, findings, settled)
+        findings.leave(step.place, f"srun {' '.join(own)}", "these are srun's, which a job does not need")
+    _report_options([option for option in options if "step" not in option.row], findings, settled)
 
 
-_FILE = re.compile(r"[\w./${}-]+\.(?:tar|tgz|gz|zip|txt|ya?ml|json|sqsh|h5|lmdb)\S*")
-
-
-def report_setup(commands: Iterable[tuple[Sequence[str], tuple[int, int]]], findings: ScriptFindings) -> None:
+def report_setup(commands: Iterable[tuple[Sequence[str], Place]], findings: ScriptFindings) -> None:
     """Report commands that prepare something, each with its place."""
-    by_kind: dict[str, list[tuple[Sequence[str], tuple[int, int]]]] = {}
+    by_kind: dict[str, list[tuple[Sequence[str], Place]]] = {}
     for words, place in commands:
-        kind = setup_kind(words) or ("silent" if words[0].startswith(("$", "`")) else "files")
-        if words[0] == "srun" or kind == "silent":
-            kind = _kind_of_other(words)
-        by_kind.setdefault(kind, []).append((words, place))
-    for kind in [kind for kind in _REASONS if kind in by_kind]:
-        (_, place), *_others = by_kind[kind]
-        limit = 1 if kind == "login" else 12 if kind in ("files", "step") else 4
-        written = dict.fromkeys(shortened(words[:limit]) for words, _ in by_kind[kind])
-        add = findings.decide if kind in ("step", "folder", "files") else findings.leave
-        add(place, ", ".join(written), _REASONS[kind])
+        by_kind.setdefault(_kind_of_setup(words), []).append((words, place))
+
+    reasons = load_table("importer/slurm/slurm.json")["reasons"]
+    for kind, row in [(kind, row) for kind, row in reasons.items() if kind in by_kind]:
+        (_, first), *_others = by_kind[kind]
+        written = dict.fromkeys(shortened(words[: row["words"]]) for words, _ in by_kind[kind])
+        report = findings.decide if row.get("loud") else findings.leave
+        report(first, ", ".join(written), row["says"])
 
 
-_REASONS = {
-    "module": "the image must have what these modules bring: choose or build such an image",
-    "environment": "the image must have this environment and its packages: choose or build such an image",
-    "login": "give the pods the key as a variable, from a Secret",
-    "folder": "the code must be in the image or on a volume: set workingDir to its folder there",
-    "files": "nothing prepares files before a pod trains: use an init container (podTemplate), a volume, or the image",
-    "step": "it runs once on each node before the program: write it as an init container (podTemplate), with a volume",
-    "pipe": "kubectl logs has the output of each pod",
-    "trap": "a pod gets SIGTERM and no other signal, and nothing requeues it from inside: see runPolicy",
-}
+_TELLS = frozenset({"hostname", "nvidia-smi", "echo", "env", "rocm-smi"})
 
 
-def _kind_of_other(words: Sequence[str]) -> str:
-    if words[0] == "srun":
-        quiet = any(word in ("hostname", "nvidia-smi", "echo", "env", "rocm-smi") for word in words)
-        return "" if quiet else "step"
-    return {"cd": "folder", "tee": "pipe", "trap": "trap"}.get(words[0], "")
+def _kind_of_setup(words: Sequence[str]) -> str:
+    """Return the reason why a command stays behind, or a kind without a reason for one that only tells."""
+    first = words[0]
+    kind = setup_kind(words) or ("silent" if first.startswith(("$", "`")) else "files")
+    if first == "srun":
+        return "step" if _TELLS.isdisjoint(words) else ""
+    return {"cd": "folder", "tee": "pipe", "trap": "trap"}.get(first, "") if kind == "silent" else kind
 
 
-def report_variables(
-    step: ScriptStep, exported: Mapping[str, str], findings: ScriptFindings, place_of: Callable[[str], tuple[int, int]]
+_networks = re.compile(r"(?:FI|UCX|OMPI|I_MPI|MPICH|PMIX|PMI)_").match
+_DEVICES = frozenset({"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
+
+
+def kept_variables(
+    step: ScriptStep, exported: Mapping[str, str], findings: ScriptFindings, places: Mapping[str, Place]
 ) -> dict[str, Any]:
     """Return the variables that the pods get, and report the others."""
     table = load_table("importer/slurm/slurm.json")
     networks: Mapping[str, str] = table["networks"]
-    kept: dict[str, Any] = {}
     command = " ".join(" ".join(step.argv).split())
+    kept: dict[str, Any] = {}
     for name, value in exported.items():
-        place = place_of(name)
+        place = places[name]
         if name in findings.secrets or name in findings.secret_names:
             secret = name.lower().replace("_", "-")
             kept[name] = {"secretKeyRef": {"name": secret, "key": name}}
-            text = f"{name} is a secret: its value is not copied"
-            findings.add(
-                "script-secret", place, text, f"the spec takes it from the Secret {secret}, key {name}: create it"
-            )
-        elif name in networks or name.startswith(("FI_", "UCX_", "OMPI_", "I_MPI_", "MPICH_", "PMIX_", "PMI_")):
+            help = f"the spec takes it from the Secret {secret}, key {name}: create it"
+            findings.add("script-secret", place, f"{name} is a secret: its value is not copied", help)
+        elif name in networks or _networks(name):
             text = f"{name} names the network of the old nodes: it is left behind"
             help = networks.get(name, "of the old network")
             findings.decide(place, text, f"{help}; set fabric if the nodes have a fast network")
@@ -170,35 +143,22 @@ def report_variables(
             findings.leave(place, name, "the image has its own paths")
         elif " " in value.strip() and " ".join(value.split()) in command:
             continue  # a part of the command line
-        elif "$(" in value or "`" in value or "${" in value:
-            text = f"the value of {name} is not known"
-            findings.add("script-unknown-value", place, text, f"set env.{name} if the program reads it")
+        elif any(sign in value for sign in ("$(", "`", "${")):
+            findings.miss(place, f"the value of {name} is not known", f"set env.{name} if the program reads it")
         else:
             kept[name] = value
     return kept
 
 
-_DEVICES = frozenset({"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
-_RENDEZVOUS = re.compile(
+_rendezvous = re.compile(
     r"(?i)(?:MASTER|RDZV|HEAD|MAIN_PROCESS|PET|DIST|SRUN|SLURM|SBATCH)_\w*|(?:LOCAL_|NODE_|GROUP_)?RANK|"
     r"(?:LOCAL_)?WORLD_SIZE|MASTERADDR|MASTERPORT|HOSTFILE\w*|NODE_?LIST|HOST(?:NAME|S)?|MACHINE_RANK|NODEID|NODES"
-)
-_COMPUTES_HOSTS = re.compile(
+).fullmatch
+_computes_hosts = re.compile(
     r"scontrol|hostname|NODELIST|SLURM_LAUNCH_NODE|SLURM_PROCID|SLURM_LOCALID|SLURM_NODEID|getent"
-)
+).search
 
 
 def is_rendezvous(name: str, value: str) -> bool:
     """Return whether a variable only says where the nodes meet, and who is who: the operator does that."""
-    return _RENDEZVOUS.fullmatch(name) is not None or _COMPUTES_HOSTS.search(value) is not None
-
-
-def report_other_steps(step: ScriptStep, others: Sequence[ScriptStep], findings: ScriptFindings) -> None:
-    """Report the programs that the spec does not start."""
-    for place, other in {other.place: other for other in others}.items():
-        if place == step.place:
-            continue
-        words = other.command.words
-        text = f"the spec does not run {shortened(words[unwrap(words).start :])}"
-        help = "a job has one program: run this as a separate job, before or after, in a workflow"
-        findings.decide((other.command.start, other.command.argv[-1].end), text, help)
+    return _rendezvous(name) is not None or _computes_hosts(value) is not None

@@ -1,0 +1,115 @@
+"""Which step of a batch script trains, and why some scripts have no spec."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from ptcompile.importer.slurm import leftovers
+from ptcompile.importer.slurm.allocation import Allocation, allocate
+from ptcompile.importer.slurm.findings import shortened
+from ptcompile.importer.slurm.program import rank_of
+from ptcompile.kubernetes.commands import unwrap
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.importer.slurm.directives import SlurmOption
+    from ptcompile.importer.slurm.findings import ScriptFindings
+    from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
+
+_trains = re.compile(
+    r"(?i)(?:.*[/_.-])?(?:pre)?train|.*(?:finetune|fine_tune|sft|pretrain|main\.py|train\w*\.py)"
+).match
+_SUBMITTERS = frozenset({"sbatch", "salloc", "qsub", "bsub"})
+
+
+def choose_step(
+    followed: FollowedScript,
+    options: Mapping[str, SlurmOption],
+    findings: ScriptFindings,
+    settled: Collection[str],
+) -> ScriptStep | None:
+    """Return the step that trains, and report the others; None if there is none."""
+    steps = [step for step in followed.steps if not _is_own_submission(step)]
+    for step in steps:
+        _refuse_program(step, findings)
+    if followed.unread is not None:
+        text = f"the script cannot be followed from line {followed.unread.line} on: {followed.unread.text}"
+        findings.decide((0, 0), text, "import a simpler script, or check what the spec starts")
+    if not steps:
+        text = "the script starts no program that trains"
+        findings.refuse((0, 0), text, "import the script that has torchrun, accelerate or python")
+        return None
+
+    def rank(step: ScriptStep) -> tuple[int, bool]:
+        allocation = allocation_of(step, options)
+        return rank_of(step, allocation.tasks * allocation.nodes), any(map(_trains, step.argv))
+
+    # of equal steps the last one trains
+    chosen = max(reversed(steps), key=rank)
+    _check_others(chosen, steps, findings)
+    for step in steps if findings.is_refused else ():
+        leftovers.report_step_options(step, findings, settled)
+    return chosen
+
+
+def allocation_of(step: ScriptStep, options: Mapping[str, SlurmOption]) -> Allocation:
+    """Return what a step gets on each node: its own options win over those of the job."""
+    counts = {"nodes", "ntasks", "ntasks-per-node"}
+    own = step.options
+    hidden: set[str] = set()
+    if "nodelist" in own and step.command.in_background:
+        # a loop starts one task on each node by its name
+        own = {name: option for name, option in own.items() if name not in counts}
+    elif "ntasks" in own and "nodes" not in own:
+        hidden = {"ntasks"}
+    elif counts & own.keys():
+        hidden = counts - {"nodes"}
+    return allocate({**{name: option for name, option in options.items() if name not in hidden}, **own})
+
+
+def _is_own_submission(step: ScriptStep) -> bool:
+    return step.program == "sbatch" and not {"$0", "$BASH_SOURCE"}.isdisjoint(step.argv)
+
+
+def _refuse_program(step: ScriptStep, findings: ScriptFindings) -> None:
+    """Refuse what no job can be: other schedulers and launchers of all nodes."""
+    written = shortened(step.command.words)
+    if step.invocation.launcher == "mpirun":
+        text = f"{step.program} starts the processes of all nodes: no target does that ({written})"
+        findings.refuse(step.place, text, "write a spec with script: torchrun starts it on each node")
+    elif step.program == "ray":
+        findings.refuse(step.place, f"a Ray cluster is not a torchrun job ({written})", "write a RayJob")
+    elif "submitit.core._submit" in step.argv:
+        text = f"submitit runs a pickled function from {step.argv[-1]}, which reads SLURM_ variables"
+        findings.refuse(step.place, text, "import the script that submitit was called for, as script")
+    elif step.program in _SUBMITTERS:
+        text = f"the script submits other scripts: {written}"
+        findings.refuse(step.place, text, "import the script that it submits")
+
+
+def _check_others(chosen: ScriptStep, steps: Sequence[ScriptStep], findings: ScriptFindings) -> None:
+    """Refuse programs that run at the same time, and report the others."""
+    others = {step.written: step for step in steps if step.written != chosen.written}
+    serious = [step for step in others.values() if rank_of(step, 1) > 1]
+    rounds = sum(step.written == chosen.written for step in steps)
+    written = shortened(chosen.command.words)
+    in_background = chosen.command.in_background
+    if serious and (in_background or any(step.command.in_background for step in serious)):
+        names = " and ".join(dict.fromkeys(shortened(step.command.words) for step in (*serious, chosen)))
+        help = "write a spec for each, or a spec with roles for the programs that serve the one that trains"
+        findings.refuse(chosen.place, f"several programs run at once: {names}", help)
+    elif rounds > 1 and in_background and "node-rank" not in chosen.invocation.options:
+        text = f"{rounds} programs run at once in one allocation: {written}"
+        findings.refuse(chosen.place, text, "each is a separate job: write a spec for each, or variants")
+    elif rounds > 1:
+        text = f"a loop starts {rounds} programs one after another, of which the spec has the first"
+        findings.decide(chosen.place, text, "write a spec, or a variant, for each")
+    elif chosen.command.in_loop:
+        text = f"a loop may start {written} several times"
+        findings.decide(chosen.place, text, "runPolicy.backoffLimit restarts a job that fails")
+
+    for step in others.values():
+        words = step.command.words
+        text = f"the spec does not run {shortened(words[unwrap(words).start :])}"
+        findings.decide(step.place, text, "a job has one program: run this as a separate job, before or after, in a workflow")

@@ -1,0 +1,310 @@
+"""The fields of a spec, from the step that trains and from the options of its job."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.schema_files import load_table
+from ptcompile.diagnostics import Path
+from ptcompile.hardware.accelerators import ROWS
+from ptcompile.importer.slurm.allocation import Allocation
+from ptcompile.importer.slurm.amounts import quantity_of
+from ptcompile.importer.slurm.choice import allocation_of
+from ptcompile.importer.slurm.containers import StepContainer
+from ptcompile.importer.slurm.directives import SlurmOption
+from ptcompile.importer.slurm.findings import ScriptFindings, exports_of_shell, shortened, unresolved
+from ptcompile.importer.slurm.launch import StepLaunch, read_launch
+from ptcompile.importer.slurm.leftovers import is_rendezvous, kept_variables, report_setup
+from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
+from ptcompile.importer.slurm.sweeps import known_text, label
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.source.secrets.names import is_secret
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.importer.slurm.findings import Place
+
+_PLACES = {"partition": "queue", "account": "queue", "qos": "priority"}
+"""Fields that a table of the cluster sets."""
+
+
+class Job(NamedTuple):
+    """What the fields of a spec come from."""
+
+    text: str
+    options: Mapping[str, SlurmOption]
+    values: Mapping[str, str]
+    """What was given to the import."""
+    findings: ScriptFindings
+    followed: FollowedScript
+    first: ScriptStep
+    """The step that trains, with the values of its variables."""
+    step: ScriptStep
+    """The same step with references to variables that the pods have."""
+    swept: Collection[str]
+    """Variables that variants set."""
+    chain: int
+    """Number of jobs of an array that are one long training, or 0."""
+
+    def place_of(self, *names: str) -> Place:
+        """Return where the first of these options that is given stands; the beginning of the script without one."""
+        return next((self.options[name].place for name in names if name in self.options), (0, 0))
+
+
+def fields_of(job: Job) -> dict[str, Any]:
+    """Return the fields of the spec, and report what they lack."""
+    step, findings = job.step, job.findings
+    allocation = allocation_of(step, job.options)
+    for option, text in allocation.doubts.items():
+        place = job.options[option].place if option in job.options else step.place
+        findings.decide(place, f"--{option}: {text}", "check nodes and elastic.nprocPerNode")
+    if step.invocation.launcher == "torchrun" and step.is_parallel and allocation.tasks > 1:
+        text = f"srun starts torchrun in each task: ntasks-per-node={allocation.tasks} of srun torchrun"
+        findings.refuse(step.place, text, "torchrun starts the processes of a node: set --ntasks-per-node=1")
+    report_setup([(words, step.place) for words in step.prepares], findings)
+
+    launch = read_launch(step, allocation, findings)
+    env = {name: value for name, value in _env(job, launch).items() if name not in job.swept}
+    start = {name: findings.with_references(value) for name, value in launch.fields.items()}
+    fields = {
+        "image": _image(step, findings),
+        **{name: start.get(name) for name in ("script", "module", "command", "args")},
+        "nodes": launch.nodes if launch.nodes > 1 else None,
+        "elastic": start["elastic"],
+        "accelerator": _accelerator(job, allocation.gpu_type),
+        "resources": _resources(job, allocation),
+        "env": env,
+        "workingDir": _folder(job),
+        **_volumes(step, findings),
+        "runPolicy": _run_policy(job),
+        "terminationGracePeriodSeconds": _grace(job.options),
+        **_places(job),
+    }
+    fields = {name: value for name, value in fields.items() if value}
+    _report_unknown(job, fields)
+    return fields
+
+
+def _image(step: ScriptStep, findings: ScriptFindings) -> str:
+    container = step.container
+    if not container.image:
+        named = f": {container.file} is a file of the cluster, not an image" if container.file else ""
+        help = "build an image with the code and what its modules and environments have, and set image"
+        findings.add("script-without-image", step.place, f"image: the script names no image{named}", help)
+    return container.image
+
+
+def _folder(job: Job) -> str:
+    folder = job.step.container.folder or (job.options["chdir"].value if "chdir" in job.options else "")
+    return folder if folder.startswith("/") and "$" not in folder else ""
+
+
+def _volumes(step: ScriptStep, findings: ScriptFindings) -> dict[str, Any]:
+    """Return a volume for each mounted folder: which one it is on the cluster, the reader decides."""
+    given = step.container.mounts
+    mounts = {mount.target: mount.is_read_only for mount in reversed(given) if mount.target.startswith("/")}
+    if not mounts:
+        return {}
+
+    names = {target: label(target) or "volume" for target in reversed(mounts)}
+    listed = ", ".join(f"{mount.source} at {mount.target}" for mount in given)
+    text = f"the mounts (-B, --container-mounts, -v) are folders of the old nodes: {listed}"
+    help = "the spec mounts a claim for each: create the claims, or choose other volumes"
+    findings.decide(step.place, text, help)
+    claims = dict.fromkeys(names.values())
+    return {
+        "volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims],
+        "volumeMounts": [
+            {"name": name, "mountPath": target, **({"readOnly": True} if mounts[target] else {})}
+            for target, name in names.items()
+        ],
+    }
+
+
+def _resources(job: Job, allocation: Allocation) -> dict[str, Any]:
+    """Return the amounts of a node."""
+    if allocation.memory == 0:
+        text = "all memory of the node, mem=0, is not an amount"
+        job.findings.decide(job.place_of("mem"), text, "choose resources.memory")
+    if "exclusive" in job.options and allocation.gpus is None and not allocation.devices:
+        text = "--exclusive gives all GPUs of the node, whose number the script does not say"
+        job.findings.decide(job.place_of("exclusive"), text, "set resources.gpu")
+    for resource in allocation.other:
+        text = f"gres {resource.name}:{resource.amount}"
+        job.findings.leave(job.place_of("gres"), text, "set resources.ephemeralStorage, devices, or a volume")
+
+    disk = job.options["tmp"].amount if "tmp" in job.options else None
+    amounts = {
+        "cpu": allocation.cpus,
+        "memory": quantity_of(allocation.memory) if allocation.memory else None,
+        "gpu": allocation.gpus,
+        "devices": {**allocation.devices},
+        "ephemeralStorage": quantity_of(disk) if disk else None,
+    }
+    return {field: amount for field, amount in amounts.items() if amount}
+
+
+def _accelerator(job: Job, gpu_type: str) -> str:
+    """Return the product that a type of GPU means, or nothing if it is a name of the site."""
+    vendor = "amd" if gpu_type.lower().startswith("mi") else "nvidia"
+    product = f"{vendor}-{gpu_type.lower()}"
+    if not gpu_type or product in ROWS:
+        return product if gpu_type else ""
+
+    products = " or ".join([row for row in ROWS if row.startswith(product)])
+    place = job.place_of("gres", "gpus-per-node", "gpus", "gpus-per-task")
+    help = f"set accelerator: {products}" if products else "set accelerator, or a nodeSelector"
+    job.findings.leave(place, f"gres type {gpu_type} is a name of the site", help)
+    return ""
+
+
+def _places(job: Job) -> dict[str, str]:
+    """Return queue and priority, as far as a table of the cluster is given."""
+    keys = {field: f"{name}.{job.options[name].value}" for name, field in _PLACES.items() if name in job.options}
+    return {field: job.values[key] for field, key in keys.items() if key in job.values}
+
+
+_requeue = re.compile(r"(?m)^(?![ \t]*#).*?\b(scontrol[ \t]+requeue|sbatch[ \t][^\n]*(?:\$0|\$\{?BASH_SOURCE)[^\n]*)")
+_limit = re.compile(
+    r"(?P<before>\$\{?\w+\}?|\d+)[\"' ]*(?:-gt|-ge|>=?)[\"' ]*\$\{?SLURM_RESTART_COUNT|"
+    r"SLURM_RESTART_COUNT[^\n]{0,12}?[\"' ]*(?:-lt|-le|<=?)[\"' ]*(?P<after>\$\{?\w+\}?|\d+)"
+)
+_trap = re.compile(r"(?m)^[ \t]*trap[ \t]")
+
+
+def _run_policy(job: Job) -> dict[str, Any]:
+    """Return when the job ends and what restarts it: --time, --requeue, scripts that requeue themselves.
+
+    Source: docs/facts/slurm.md#requeue.
+    """
+    options = job.options
+    policy: dict[str, Any] = {}
+    requeue = _requeue.search(job.text)
+    if requeue is not None:
+        policy["backoffLimit"] = _retries(job)
+        text = "the script requeues itself: its time is not the end of the training, so there is no deadline"
+        help = "the job restarts after a failure; save checkpoints on a volume, below a name that does not change"
+        job.findings.decide(requeue.span(1), text, help)
+    elif job.chain:
+        policy["backoffLimit"] = job.chain - 1
+    elif "time" in options and options["time"].amount:
+        policy["activeDeadlineSeconds"] = options["time"].amount
+
+    if requeue is not None or "requeue" in options:
+        policy["onDisruption"] = "Ignore"
+    elif "no-requeue" in options:
+        policy["onDisruption"] = "FailJob"
+    return {**policy, "suspend": True} if "hold" in options else policy
+
+
+def _retries(job: Job) -> int | str:
+    """Return how often a script requeues itself, as far as it compares the count."""
+    match = _limit.search(job.text)
+    if match is None or _trap.search(job.text) is not None:
+        return "Unlimited"
+    written = (match["before"] or match["after"]).strip("${}")
+    number = atoi(known_text(job.followed.variables.get(written)) or written)
+    return "Unlimited" if number is None else number
+
+
+def _grace(options: Mapping[str, SlurmOption]) -> int | None:
+    """Return the seconds that a pod has after SIGTERM."""
+    notice = options["signal"].amount if "signal" in options else None
+    return None if notice is None else max(notice, 30)
+
+
+_prefix = re.compile(r"^(?:APPTAINERENV|SINGULARITYENV)_")
+
+
+def _env(job: Job, launch: StepLaunch) -> dict[str, Any]:
+    """Return the variables of the pods, with the values that they have in the script."""
+    findings = job.findings
+    exported: dict[str, str] = {}
+    asked: dict[str, Place] = {}
+    for option in [options["export"] for options in (job.options, job.first.options) if "export" in options]:
+        for item in option.value.split(","):
+            name, equals, value = item.partition("=")
+            if equals:
+                exported[name] = value
+            elif name not in ("ALL", "NONE", "NIL", ""):
+                asked[name] = option.place
+    exported |= {_prefix.sub("", name): value for name, value in job.first.env.items()}
+    asked |= exports_of_shell(job.text)
+    for name, place in asked.items():
+        if name in findings.secret_names:
+            exported.setdefault(name, "")
+        elif name not in exported and not is_rendezvous(name, ""):
+            text = f"{name} is exported from the submitting shell, whose value is not known"
+            findings.miss(place, text, f"set env.{name}")
+
+    places = {name: _place_of_variable(job.text, name) or asked.get(name, (0, 0)) for name in exported}
+    kept = kept_variables(job.first, exported, findings, places)
+    env = {**kept, **job.step.container.env, **launch.env}
+    return {name: findings.with_references(value) for name, value in env.items()}
+
+
+def _place_of_variable(text: str, name: str) -> Place | None:
+    """Return the line that assigns a variable."""
+    pattern = rf"(?m)^.*?(?<![\w$])(?:APPTAINERENV_|SINGULARITYENV_)?{re.escape(name)}=.*$"
+    match = re.search(pattern, text)
+    return None if match is None else match.span()
+
+
+def _report_unknown(job: Job, fields: Mapping[str, Any]) -> None:
+    """Report what the shell would have put into the program's arguments and variables."""
+    place, findings = job.step.place, job.findings
+    env = fields.get("env", {})
+    known = {*env, *job.swept, *findings.secrets}
+    words = [fields.get("script", ""), fields.get("module", ""), *fields.get("command", ()), *fields.get("args", ())]
+    for name in dict.fromkeys(name for word in words for name in unresolved(word, known)):
+        help = f"import with --set {name}=VALUE" if re.fullmatch(r"\w+", name) else "write the value"
+        hint = _hint(job, name) or (" (arguments of sbatch)" if name.isdigit() else "")
+        findings.miss(place, f"{_written(name)} is not known{hint}", help)
+    for name, value in env.items():
+        for inner in unresolved(value, known) if isinstance(value, str) else ():
+            text = f"env.{name} has {_written(inner)}, which no pod sets{_hint(job, inner)}"
+            findings.miss(place, text, f"write the value of env.{name}")
+    offset = job.text.find('"$@"') + 1
+    if offset and "1" not in job.values:
+        text = 'the arguments of sbatch, "$@", are not known'
+        findings.miss((offset, offset + 2), text, "import with --set 1=VALUE, or add to args")
+
+
+def _written(name: str) -> str:
+    """Return a variable with its sign, or another expansion as it is written."""
+    return name if name.startswith(("$", "`")) else f"${name}"
+
+
+def _hint(job: Job, name: str) -> str:
+    """Return what takes the place of a variable of Slurm, or what the script assigns to another."""
+    meaning = load_table("linter/slurm.json")["instead"].get(name)
+    match = re.search(rf"(?m)^[ \t]*(?:export[ \t]+)?{re.escape(name)}=(\S.*)$", job.text)
+    if meaning:
+        return f": use {meaning}"
+    return f": it is {shortened([match[1]])} in the script" if match is not None else ""
+
+
+def comments_of(job: Job, fields: Mapping[str, Any]) -> dict[Path, str]:
+    """Return the line that each amount comes from."""
+    comments: dict[Path, str] = {}
+    for path, names in _SOURCES.items():
+        option = next((job.options[name] for name in names if name in job.options), None)
+        value: Any = fields
+        for key in path:
+            value = value.get(key, {})
+        if option is not None and value:
+            line = job.findings.source.span(option.place[0], option.place[0]).line
+            comments["spec", *path] = f"line {line}: {job.findings.quoted(option.written)}"
+    return comments
+
+
+_SOURCES: Mapping[Path, tuple[str, ...]] = {
+    ("nodes",): ("nodes", "ntasks"),
+    ("resources", "cpu"): ("cpus-per-task", "cpus-per-gpu"),
+    ("resources", "memory"): ("mem", "mem-per-cpu", "mem-per-gpu"),
+    ("resources", "gpu"): ("gpus-per-node", "gres", "gpus-per-task", "gpus"),
+    ("runPolicy", "activeDeadlineSeconds"): ("time",),
+}
+"""The options that amounts come from."""
