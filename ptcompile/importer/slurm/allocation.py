@@ -6,20 +6,16 @@ Source: sbatch.1 and runs of Slurm 22.05; docs/facts/slurm.md#from-the-allocatio
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import ceil
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.importer.slurm.amounts import Gres
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.importer.slurm.directives import SlurmOption
-
-    Amounts = Callable[[str], Any]
-    """Returns the amount of an option, or None if it is not given or rejected."""
+    from ptcompile.importer.slurm.directives import Options
 
 _is_mig = re.compile(r"(?:\w+_)?(\d+g\.\d+gb)(?:\+me)?").fullmatch
 """A MIG profile, as sites name it by convention."""
@@ -50,18 +46,16 @@ class Allocation(NamedTuple):
     """Options that do not say exactly what each node gets, each with a sentence."""
 
 
-def allocate(options: Mapping[str, SlurmOption]) -> Allocation:
+def allocate(options: Options) -> Allocation:
     """Return what the options ask for."""
-    amount: Amounts = {name: option.amount for name, option in options.items()}.get
+    amount = options.amount
     doubts: dict[str, str] = {}
-    nodes, tasks = _shape(amount, doubts)
-    resources = _resources(amount, nodes, tasks, doubts)
+    nodes, tasks = _shape(options, doubts)
+    resources = _resources(options, nodes, tasks, doubts)
 
-    slices = [(_is_mig(resource.type), resource.amount) for resource in resources if resource.name == "gpu"]
-    devices = Counter[str]()
-    for match, count in slices:
-        devices += Counter({f"nvidia.com/mig-{match[1]}": count} if match is not None else {})
-    whole = [each for each in resources if each.name == "gpu" and not _is_mig(each.type)]
+    gpus_and_slices = [(each, _is_mig(each.type)) for each in resources if each.name == "gpu"]
+    devices = {f"nvidia.com/mig-{match[1]}": each.amount for each, match in gpus_and_slices if match}
+    whole = [each for each, match in gpus_and_slices if match is None]
     gpu = max(whole, key=lambda resource: resource.amount, default=None)
     gpus = gpu.amount if gpu is not None else 0
 
@@ -85,8 +79,9 @@ def allocate(options: Mapping[str, SlurmOption]) -> Allocation:
     )
 
 
-def _shape(amount: Amounts, doubts: dict[str, str]) -> tuple[int, int]:
+def _shape(options: Options, doubts: dict[str, str]) -> tuple[int, int]:
     """Return the number of nodes, and of tasks on each."""
+    amount = options.amount
     nodes, tasks, per_node = amount("nodes"), amount("ntasks"), amount("ntasks-per-node")
     gpus, per_task = amount("gpus"), amount("gpus-per-task")
     if gpus and per_task and not (tasks or per_node):
@@ -102,8 +97,9 @@ def _shape(amount: Amounts, doubts: dict[str, str]) -> tuple[int, int]:
     return nodes, min(per_node or even, even)
 
 
-def _resources(amount: Amounts, nodes: int, tasks: int, doubts: dict[str, str]) -> list[Gres]:
+def _resources(options: Options, nodes: int, tasks: int, doubts: dict[str, str]) -> list[Gres]:
     """Return the generic resources of a node, GPUs among them."""
+    amount = options.amount
     per_task = [each for each in amount("tres-per-task") or () if each.name == "gpu"]
     resources = [*(amount("gres") or ()), *(amount("tres-per-node") or ())]
     if gpus := amount("gpus-per-node"):
@@ -116,7 +112,7 @@ def _resources(amount: Amounts, nodes: int, tasks: int, doubts: dict[str, str]) 
     return [*resources, *[each._replace(amount=each.amount * tasks) for each in per_task]]
 
 
-def variables_of(allocation: Allocation, options: Mapping[str, SlurmOption], name: str) -> dict[str, str]:
+def variables_of(allocation: Allocation, options: Options, name: str) -> dict[str, str]:
     """Return the SLURM_ variables of the batch script whose values are known before it runs.
 
     Source: sbatch.1, OUTPUT ENVIRONMENT VARIABLES: some are set only if their option is.

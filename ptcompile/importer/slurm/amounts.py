@@ -161,5 +161,6 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "nodes": nodes_of,
     "array": array_of,
     "signal": notice_of,
+    "text": str,
 }
 """The functions of this module by the kind (`is`) that the table of options gives to an option."""

@@ -20,7 +20,7 @@ from ptcompile.shell.values import is_known, text_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.importer.slurm.amounts import ArrayIndexes
-    from ptcompile.importer.slurm.directives import Directives, SlurmOption
+    from ptcompile.importer.slurm.directives import Directives, Options
     from ptcompile.source.documents import Source
 
 _MAX_NAME = 40
@@ -64,10 +64,9 @@ class _Batch:
         self.values = values
         self.findings = findings
         self.directives: Directives = read_directives(self.text)
-        self.options: dict[str, SlurmOption] = last_values(self.directives.components[0])
+        self.options: Options = last_values(self.directives.components[0])
         self.allocation: Allocation = allocate(self.options)
-        named = self.options.get("job-name")
-        self.name = _stem(filename) if named is None else named.value
+        self.name = self.options.value("job-name") or _stem(filename)
 
     def is_for_shell(self) -> bool:
         """Return whether a shell runs the script, and report what sbatch does not accept as one."""
@@ -77,13 +76,13 @@ class _Batch:
         program = "bash" if match is None else basename(match[1])
         if match is None:
             text = "sbatch rejects a script whose first line does not begin with #!"
-            self.findings.add("rejected-directive", place, text, "write #!/bin/bash")
+            self.findings.reject(place, text, "write #!/bin/bash")
         if program not in SHELLS:
             text = f"the script is a program of {program}, not of a shell"
             self.findings.refuse(place, text, "write a spec with its file as script")
         if "\r\n" in self.findings.source.text:
             text = "sbatch rejects a script with DOS line breaks"
-            self.findings.add("rejected-directive", place, text, "save it with Unix line breaks")
+            self.findings.reject(place, text, "save it with Unix line breaks")
         if len(self.directives.components) > 1:
             named = {option.name: option for option in self.directives.components[1]}
             first = next(iter(named.values()), None)
@@ -109,7 +108,7 @@ class _Batch:
         if step is None or self.findings.is_refused:
             return None
 
-        array: ArrayIndexes | None = self.options["array"].amount if "array" in self.options else None
+        array: ArrayIndexes | None = self.options.amount("array")
         is_chain = array is not None and self._is_chain(array, followed)
         sweep = None
         if array is not None and not is_chain:
@@ -155,13 +154,12 @@ class _Batch:
 
     def _is_chain(self, array: ArrayIndexes, followed: FollowedScript) -> bool:
         """Return whether the jobs of the array are one long training, one after another."""
-        dependency = self.options.get("dependency")
-        is_one_by_one = array.at_once == 1 or (dependency is not None and dependency.value == "singleton")
+        is_one_by_one = array.at_once == 1 or self.options.value("dependency") == "singleton"
         return is_one_by_one and array.size > 1 and sweeps.INDEX not in followed.reads
 
     def _report_array(self, array: ArrayIndexes, sweep: sweeps.Sweep | None, *, is_chain: bool) -> None:
         """Say what became of an array."""
-        place = self.options["array"].place
+        place = self.options.place("array")
         limit = f"; %{array.at_once}, how many run at once, is a matter of the queue's quota" if array.at_once else ""
         if is_chain:
             text = f"an array of {array.size}, one after another, is one long training: one job with as many retries"
@@ -179,7 +177,7 @@ class _Batch:
         name = sweeps.label(self.name)[:_MAX_NAME].strip("-") or "job"
         if "job-name" in self.options and name != self.name:
             text = f"the job is called {name}: {self.name} is not a name of Kubernetes"
-            self.findings.note(self.options["job-name"].place, text, None)
+            self.findings.note(self.options.place("job-name"), text, None)
         return name
 
 

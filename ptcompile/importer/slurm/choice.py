@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from ptcompile.importer.slurm import leftovers
 from ptcompile.importer.slurm.allocation import Allocation, allocate
+from ptcompile.importer.slurm.directives import Options
 from ptcompile.importer.slurm.findings import shortened
 from ptcompile.importer.slurm.program import rank_of
 from ptcompile.kubernetes.commands import unwrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.importer.slurm.directives import SlurmOption
+    
     from ptcompile.importer.slurm.findings import ScriptFindings
     from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
 
@@ -25,7 +26,7 @@ _SUBMITTERS = frozenset({"sbatch", "salloc", "qsub", "bsub"})
 
 def choose_step(
     followed: FollowedScript,
-    options: Mapping[str, SlurmOption],
+    options: Options,
     findings: ScriptFindings,
     settled: Collection[str],
 ) -> ScriptStep | None:
@@ -53,19 +54,18 @@ def choose_step(
     return chosen
 
 
-def allocation_of(step: ScriptStep, options: Mapping[str, SlurmOption]) -> Allocation:
+def allocation_of(step: ScriptStep, options: Options) -> Allocation:
     """Return what a step gets on each node: its own options win over those of the job."""
     counts = {"nodes", "ntasks", "ntasks-per-node"}
     own = step.options
-    hidden: set[str] = set()
     if "nodelist" in own and step.command.in_background:
         # a loop starts one task on each node by its name
-        own = {name: option for name, option in own.items() if name not in counts}
+        own = own.without(counts)
     elif "ntasks" in own and "nodes" not in own:
-        hidden = {"ntasks"}
+        options = options.without({"ntasks"})
     elif counts & own.keys():
-        hidden = counts - {"nodes"}
-    return allocate({**{name: option for name, option in options.items() if name not in hidden}, **own})
+        options = options.without(counts - {"nodes"})
+    return allocate(Options({**options, **own}))
 
 
 def _is_own_submission(step: ScriptStep) -> bool:

@@ -15,7 +15,7 @@ from ptcompile.simulator.launchers.arguments import OptionTable, read_arguments
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.importer.slurm.directives import SlurmOption
+    from ptcompile.importer.slurm.directives import Options
 
 _MOUNTS = frozenset({"B", "bind", "v", "volume", "V", "m", "mount"})
 _FOLDERS = frozenset({"pwd", "cwd", "w", "workdir"})
@@ -61,18 +61,13 @@ def mounts_of(text: str) -> list[Mount]:
     return mounts
 
 
-def enter_container(
-    argv: Sequence[str], options: Mapping[str, SlurmOption]
-) -> tuple[StepContainer, list[str]]:
+def enter_container(argv: Sequence[str], options: Options) -> tuple[StepContainer, list[str]]:
     """Return the container in which a command line runs, and the command in it.
 
     Options of pyxis or shifter ask for it, or a program that runs a command in one.
     """
 
-    def value_of(*names: str) -> str:
-        return next((options[name].value for name in names if name in options), "")
-
-    named = value_of("container-image", "image")
+    named = options.value("container-image", "image")
     words = [*argv]
     given: list[tuple[str, str]] = []
     program = basename(words[0]) if words else ""
@@ -94,8 +89,8 @@ def enter_container(
     container = StepContainer(
         image=image,
         file="" if image else named,
-        mounts=(*mounts_of(value_of("container-mounts", "volume")), *mounts),
-        folder=next((value for name, value in given if name in _FOLDERS), value_of("container-workdir")),
+        mounts=(*mounts_of(options.value("container-mounts", "volume")), *mounts),
+        folder=next((value for name, value in given if name in _FOLDERS), options.value("container-workdir")),
         env={name: value for name, _, value in env},
     )
     return container, words

@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.importer.slurm.amounts import READERS
+from ptcompile.simulator.launchers.arguments import GivenOption, OptionTable, read_arguments
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.importer.slurm.findings import Place
+
+TABLE = "importer/slurm/slurm.json"
 _WORD = "#SBATCH"
 _OTHER_SYSTEMS = ("#PBS", "#BSUB", "#SLURM", "#COBALT", "#FLUX", "#$ -")
 _MAX_OPTIONS = 500
 _MAX_LINE = 1 << 13
 """Maximum number of characters of a directive that are read."""
-_NO_ROW: Mapping[str, Any] = {}
 
 
 class SlurmOption(NamedTuple):
@@ -32,36 +37,46 @@ class SlurmOption(NamedTuple):
     """Empty without a value."""
     written: str
     """The argument with its value, for messages."""
-    place: tuple[int, int]
-    """Start and end of its line in the script, or of the command."""
+    place: Place
+    """Its line in the script, or the command."""
+    row: Mapping[str, Any] = {}
+    """What the table says about it; empty for an unknown option."""
     wrong: str = ""
     """Why sbatch rejects its form, or empty."""
 
     @property
-    def row(self) -> Mapping[str, Any]:
-        """What the table says about it; empty for an unknown option."""
-        return option_table().get(self.name, _NO_ROW)
-
-    @property
     def amount(self) -> Any:
         """Its value as its kind is read, None if sbatch rejects it; the text itself for an option without a kind."""
-        read = READERS.get(self.row.get("is", ""))
-        return self.value if read is None else read(self.value)
+        return READERS[self.row.get("is", "text")](self.value)
+
+
+class Options(dict[str, SlurmOption]):
+    """The options that sbatch accepts, by name."""
+
+    def amount(self, name: str) -> Any:
+        """Return the amount of an option, or None if it is not given or rejected."""
+        return self[name].amount if name in self else None
+
+    def value(self, *names: str) -> str:
+        """Return the value of the first of these options that is given, or nothing."""
+        return next((self[name].value for name in names if name in self), "")
+
+    def place(self, *names: str) -> Place:
+        """Return where the first of these options that is given stands, or else the beginning of the script."""
+        return next((self[name].place for name in names if name in self), (0, 0))
+
+    def without(self, names: Iterable[str]) -> Options:
+        """Return the other options."""
+        return Options({name: option for name, option in self.items() if name not in names})
 
 
 class Directives(NamedTuple):
     """The head of a batch script."""
 
-    components: tuple[tuple[SlurmOption, ...], ...]
+    components: list[list[SlurmOption]]
     """The options of each component; a job that is not heterogeneous has one."""
-    ignored: tuple[tuple[tuple[int, int], str], ...]
+    ignored: list[tuple[Place, str]]
     """The place of each line that only looks like a directive, and why."""
-
-
-def option_table() -> Mapping[str, Mapping[str, Any]]:
-    """Return the options of sbatch, srun, pyxis and shifter, by their long names."""
-    options: Mapping[str, Any] = load_table("importer/slurm/slurm.json")["options"]
-    return options
 
 
 _blank_or_comment = re.compile(r"\s*(?:#|$)").match
@@ -71,13 +86,14 @@ _not_at_margin = re.compile(r"\s+#SBATCH\s").match
 def read_directives(text: str) -> Directives:
     """Return the directives of a script: those before its first command."""
     components: list[list[SlurmOption]] = [[]]
-    ignored: list[tuple[tuple[int, int], str]] = []
+    ignored: list[tuple[Place, str]] = []
     in_head = True
     start = 0
     for line in text.split("\n"):
         place = (start, start + len(line))
         start += len(line) + 1
         is_directive = line.startswith(_WORD)
+        in_head = in_head and _blank_or_comment(line) is not None
         if is_directive and not in_head:
             ignored.append((place, "sbatch ignores it: it comes after the first command"))
         elif is_directive and sum(map(len, components)) < _MAX_OPTIONS:
@@ -85,13 +101,12 @@ def read_directives(text: str) -> Directives:
             if words[:1] in (["hetjob"], ["packjob"]):
                 components.append([])
                 del words[0]
-            components[-1] += read_options(words, place)[0]
+            components[-1] += _read_directive(words, place)
         elif in_head and _not_at_margin(line):
             ignored.append((place, "sbatch reads it as a comment: a directive starts in column 1"))
         elif in_head and line.startswith(_OTHER_SYSTEMS):
             ignored.append((place, "it is a directive of another scheduler, which sbatch does not read"))
-        in_head = in_head and _blank_or_comment(line) is not None
-    return Directives(tuple(map(tuple, components)), tuple(ignored[:_MAX_OPTIONS]))
+    return Directives(components, ignored[:_MAX_OPTIONS])
 
 
 def split_directive(line: str) -> list[str]:
@@ -102,71 +117,47 @@ def split_directive(line: str) -> list[str]:
         return line[:_MAX_LINE].split()
 
 
-def read_options(
-    words: Iterable[str], place: tuple[int, int], *, is_step: bool = False
-) -> tuple[list[SlurmOption], list[str]]:
-    """Return the options of a command line, and the program after them with its arguments.
-
-    A directive has only options; in a step of srun, the first other argument begins the program.
-    """
-    options: list[SlurmOption] = []
-    rest = deque(words)
+def _read_directive(words: Sequence[str], place: Place) -> list[SlurmOption]:
+    """Return the options of a directive, with the arguments that are no options."""
+    options, rest = read_options(words, place)
     while rest:
-        word = rest[0]
-        is_option = word.startswith("-") and word != "-"
-        if is_step and not is_option:
-            break
-        rest.popleft()
-        if word == "--":
-            break
-        if not is_option:
-            options.append(SlurmOption(word, "", word, place, "it is not an option"))
-        elif word.startswith("--"):
-            options.append(_read_name(word, rest, place))
-        else:
-            options += _read_letters(word, rest, place)
-    return options, [*rest]
-
-
-def _read_name(word: str, rest: deque[str], place: tuple[int, int]) -> SlurmOption:
-    """Return a long option, or an unambiguous prefix of it; the value may be the next argument."""
-    written, equals, value = word[2:].partition("=")
-    table = option_table()
-    names = [written] if written in table else [name for name in table if written and name.startswith(written)]
-    is_ambiguous = len(names) > 1 and len(written) > 1
-    if len(names) != 1:
-        takes_next = not equals and not is_ambiguous and rest and not rest[0].startswith("-")
-        wrong = f"it may be {' or '.join(names[:3])}" if is_ambiguous else ""
-        return SlurmOption(written, rest.popleft() if takes_next else value, word, place, wrong)
-
-    (name,) = names
-    row = table[name]
-    if not equals and row["takes"] == "required":
-        value = rest.popleft() if rest else ""
-        word = f"{word}={value}"
-    return SlurmOption(row.get("alias", name), value, word, place)
-
-
-def _read_letters(word: str, rest: deque[str], place: tuple[int, int]) -> list[SlurmOption]:
-    """Return the options of `-Ht10`: letters without a value, and then perhaps one that takes all that follows."""
-    options: list[SlurmOption] = []
-    for index, letter in enumerate(word[1:], 2):
-        name = next((name for name, row in option_table().items() if row.get("short") == letter), word)
-        takes = option_table()[name]["takes"] if name != word else ""
-        if takes == "none":
-            options.append(SlurmOption(name, "", f"-{letter}", place))
-            continue
-        if not takes:
-            return [*options, SlurmOption(word, "", word, place)]
-
-        value = word[index:]
-        if not value and takes == "required" and rest:
-            value = rest.popleft()
-        wrong = "a short option has no =" if value.startswith("=") else ""
-        return [*options, SlurmOption(name, value, f"-{letter} {value}", place, wrong)]
+        options.append(SlurmOption(rest[0], "", rest[0], place, wrong="it is not an option"))
+        more, rest = read_options(rest[1:], place)
+        options += more
     return options
 
 
-def last_values(options: Iterable[SlurmOption]) -> dict[str, SlurmOption]:
+def read_options(words: Sequence[str], place: Place) -> tuple[list[SlurmOption], list[str]]:
+    """Return the options of a command line, and the program after them with its arguments."""
+    given, program = read_arguments(_table(), words)
+    return [_option(each, place, f"{each.written}={each.value}" in words) for each in given], [*program]
+
+
+@cache
+def _table() -> OptionTable:
+    rows: Mapping[str, Any] = load_table(TABLE)["options"]
+    flags = frozenset([name for name, row in rows.items() if row["takes"] != "required"])
+    return OptionTable(frozenset(rows), flags, {f"-{row['short']}": name for name, row in rows.items() if "short" in row})
+
+
+def _option(given: GivenOption, place: Place, has_equals: bool) -> SlurmOption:
+    is_long = given.written.startswith("--")
+    # Slurm has no spellings with underscores, of which argparse knows two for each option
+    meant = sorted({match[2:].replace("_", "-") for match in given.matches}) or [given.name]
+    row = load_table(TABLE)["options"].get(meant[0], {}) if len(meant) == 1 else {}
+    wrong = f"it may be {' or '.join(meant[:3])}" if len(meant) > 1 else ""
+    if has_equals and not is_long:
+        wrong = "a short option has no ="
+    return SlurmOption(
+        name=row.get("alias", meant[0]),
+        value=given.value or "",
+        written=given.written if given.value is None else f"{given.written}{'=' if is_long else ' '}{given.value}",
+        place=place,
+        row=row,
+        wrong=wrong,
+    )
+
+
+def last_values(options: Iterable[SlurmOption]) -> Options:
     """Return the options that sbatch accepts, by name: of a repeated option the last counts."""
-    return {option.name: option for option in options if option.row and not option.wrong}
+    return Options({option.name: option for option in options if option.row and not option.wrong})

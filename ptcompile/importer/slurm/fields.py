@@ -13,28 +13,26 @@ from ptcompile.importer.slurm.allocation import Allocation
 from ptcompile.importer.slurm.amounts import quantity_of
 from ptcompile.importer.slurm.choice import allocation_of
 from ptcompile.importer.slurm.containers import StepContainer
-from ptcompile.importer.slurm.directives import SlurmOption
+from ptcompile.importer.slurm.directives import TABLE, Options
 from ptcompile.importer.slurm.findings import ScriptFindings, exports_of_shell, shortened, unresolved
 from ptcompile.importer.slurm.launch import StepLaunch, read_launch
 from ptcompile.importer.slurm.leftovers import is_rendezvous, kept_variables, report_setup
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
 from ptcompile.importer.slurm.sweeps import known_text, label
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.unstructured import get
 from ptcompile.source.secrets.names import is_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.importer.slurm.findings import Place
 
-_PLACES = {"partition": "queue", "account": "queue", "qos": "priority"}
-"""Fields that a table of the cluster sets."""
-
 
 class Job(NamedTuple):
     """What the fields of a spec come from."""
 
     text: str
-    options: Mapping[str, SlurmOption]
+    options: Options
     values: Mapping[str, str]
     """What was given to the import."""
     findings: ScriptFindings
@@ -48,18 +46,13 @@ class Job(NamedTuple):
     chain: int
     """Number of jobs of an array that are one long training, or 0."""
 
-    def place_of(self, *names: str) -> Place:
-        """Return where the first of these options that is given stands; the beginning of the script without one."""
-        return next((self.options[name].place for name in names if name in self.options), (0, 0))
-
 
 def fields_of(job: Job) -> dict[str, Any]:
     """Return the fields of the spec, and report what they lack."""
     step, findings = job.step, job.findings
     allocation = allocation_of(step, job.options)
     for option, text in allocation.doubts.items():
-        place = job.options[option].place if option in job.options else step.place
-        findings.decide(place, f"--{option}: {text}", "check nodes and elastic.nprocPerNode")
+        findings.decide(job.options.place(option), f"--{option}: {text}", "check nodes and elastic.nprocPerNode")
     if step.invocation.launcher == "torchrun" and step.is_parallel and allocation.tasks > 1:
         text = f"srun starts torchrun in each task: ntasks-per-node={allocation.tasks} of srun torchrun"
         findings.refuse(step.place, text, "torchrun starts the processes of a node: set --ntasks-per-node=1")
@@ -97,7 +90,7 @@ def _image(step: ScriptStep, findings: ScriptFindings) -> str:
 
 
 def _folder(job: Job) -> str:
-    folder = job.step.container.folder or (job.options["chdir"].value if "chdir" in job.options else "")
+    folder = job.step.container.folder or job.options.value("chdir")
     return folder if folder.startswith("/") and "$" not in folder else ""
 
 
@@ -127,15 +120,15 @@ def _resources(job: Job, allocation: Allocation) -> dict[str, Any]:
     """Return the amounts of a node."""
     if allocation.memory == 0:
         text = "all memory of the node, mem=0, is not an amount"
-        job.findings.decide(job.place_of("mem"), text, "choose resources.memory")
+        job.findings.decide(job.options.place("mem"), text, "choose resources.memory")
     if "exclusive" in job.options and allocation.gpus is None and not allocation.devices:
         text = "--exclusive gives all GPUs of the node, whose number the script does not say"
-        job.findings.decide(job.place_of("exclusive"), text, "set resources.gpu")
+        job.findings.decide(job.options.place("exclusive"), text, "set resources.gpu")
     for resource in allocation.other:
         text = f"gres {resource.name}:{resource.amount}"
-        job.findings.leave(job.place_of("gres"), text, "set resources.ephemeralStorage, devices, or a volume")
+        job.findings.leave(job.options.place("gres"), text, "set resources.ephemeralStorage, devices, or a volume")
 
-    disk = job.options["tmp"].amount if "tmp" in job.options else None
+    disk = job.options.amount("tmp")
     amounts = {
         "cpu": allocation.cpus,
         "memory": quantity_of(allocation.memory) if allocation.memory else None,
@@ -154,7 +147,7 @@ def _accelerator(job: Job, gpu_type: str) -> str:
         return product if gpu_type else ""
 
     products = " or ".join([row for row in ROWS if row.startswith(product)])
-    place = job.place_of("gres", "gpus-per-node", "gpus", "gpus-per-task")
+    place = job.options.place("gres", "gpus-per-node", "gpus", "gpus-per-task")
     help = f"set accelerator: {products}" if products else "set accelerator, or a nodeSelector"
     job.findings.leave(place, f"gres type {gpu_type} is a name of the site", help)
     return ""
@@ -162,8 +155,8 @@ def _accelerator(job: Job, gpu_type: str) -> str:
 
 def _places(job: Job) -> dict[str, str]:
     """Return queue and priority, as far as a table of the cluster is given."""
-    keys = {field: f"{name}.{job.options[name].value}" for name, field in _PLACES.items() if name in job.options}
-    return {field: job.values[key] for field, key in keys.items() if key in job.values}
+    given = {option.row.get("becomes"): f"{name}.{option.value}" for name, option in job.options.items()}
+    return {field: job.values[given[field]] for field in ("queue", "priority") if given.get(field) in job.values}
 
 
 _requeue = re.compile(r"(?m)^(?![ \t]*#).*?\b(scontrol[ \t]+requeue|sbatch[ \t][^\n]*(?:\$0|\$\{?BASH_SOURCE)[^\n]*)")
@@ -189,8 +182,8 @@ def _run_policy(job: Job) -> dict[str, Any]:
         job.findings.decide(requeue.span(1), text, help)
     elif job.chain:
         policy["backoffLimit"] = job.chain - 1
-    elif "time" in options and options["time"].amount:
-        policy["activeDeadlineSeconds"] = options["time"].amount
+    elif limit := options.amount("time"):
+        policy["activeDeadlineSeconds"] = limit
 
     if requeue is not None or "requeue" in options:
         policy["onDisruption"] = "Ignore"
@@ -209,9 +202,9 @@ def _retries(job: Job) -> int | str:
     return "Unlimited" if number is None else number
 
 
-def _grace(options: Mapping[str, SlurmOption]) -> int | None:
+def _grace(options: Options) -> int | None:
     """Return the seconds that a pod has after SIGTERM."""
-    notice = options["signal"].amount if "signal" in options else None
+    notice = options.amount("signal")
     return None if notice is None else max(notice, 30)
 
 
@@ -289,22 +282,11 @@ def _hint(job: Job, name: str) -> str:
 def comments_of(job: Job, fields: Mapping[str, Any]) -> dict[Path, str]:
     """Return the line that each amount comes from."""
     comments: dict[Path, str] = {}
-    for path, names in _SOURCES.items():
-        option = next((job.options[name] for name in names if name in job.options), None)
-        value: Any = fields
-        for key in path:
-            value = value.get(key, {})
-        if option is not None and value:
-            line = job.findings.source.span(option.place[0], option.place[0]).line
-            comments["spec", *path] = f"line {line}: {job.findings.quoted(option.written)}"
+    for field, names in load_table(TABLE)["amounts"].items():
+        path: Path = ("spec", *field.split("."))
+        place = job.options.place(*names)
+        if get({"spec": fields}, path) and any(place):
+            written = next(job.options[name].written for name in names if name in job.options)
+            line = job.findings.source.span(*place).line
+            comments[path] = f"line {line}: {job.findings.quoted(written)}"
     return comments
-
-
-_SOURCES: Mapping[Path, tuple[str, ...]] = {
-    ("nodes",): ("nodes", "ntasks"),
-    ("resources", "cpu"): ("cpus-per-task", "cpus-per-gpu"),
-    ("resources", "memory"): ("mem", "mem-per-cpu", "mem-per-gpu"),
-    ("resources", "gpu"): ("gpus-per-node", "gres", "gpus-per-task", "gpus"),
-    ("runPolicy", "activeDeadlineSeconds"): ("time",),
-}
-"""The options that amounts come from."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from functools import partialmethod
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.secret_formats import mask_formats
@@ -49,25 +50,20 @@ class ScriptFindings:
         if problem not in self.problems:
             self.problems.append(problem)
 
+    note = partialmethod(add, "script-left-behind", severity="note")
+    """Note what is otherwise than it was in Slurm."""
+    decide = partialmethod(add, "script-decision")
+    """Warn about what the reader has to decide."""
+    miss = partialmethod(add, "script-unknown-value")
+    """Warn about a value that the script does not say."""
+    reject = partialmethod(add, "rejected-directive")
+    """Warn about what sbatch or srun does not accept."""
+    refuse = partialmethod(add, "script-refused", severity="error")
+    """Add the reason why there is no spec."""
+
     def leave(self, place: Place, what: str, why: str) -> None:
         """Note what has no place in a spec."""
         self.note(place, f"{what}: left behind", why)
-
-    def note(self, place: Place, text: str, help: str | None) -> None:
-        """Note what is otherwise than it was in Slurm."""
-        self.add("script-left-behind", place, text, help, "note")
-
-    def decide(self, place: Place, text: str, help: str) -> None:
-        """Warn about what the reader has to decide."""
-        self.add("script-decision", place, text, help)
-
-    def miss(self, place: Place, text: str, help: str) -> None:
-        """Warn about a value that the script does not say."""
-        self.add("script-unknown-value", place, text, help)
-
-    def refuse(self, place: Place, text: str, help: str) -> None:
-        """Add the reason why there is no spec."""
-        self.add("script-refused", place, text, help, "error")
 
     def learn_secrets(self, variables: Mapping[str, str]) -> None:
         """Add the secrets among variables, whose values may come from others with harmless names."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.schema_files import load_table
+from ptcompile.importer.slurm.directives import TABLE
 from ptcompile.importer.slurm.findings import shortened
 from ptcompile.importer.slurm.program import setup_kind
 
@@ -22,17 +23,17 @@ def report_directives(directives: Directives, findings: ScriptFindings, settled:
     text = findings.source.text
     # a here-document may be another script, with directives that count there
     for (start, end), why in () if "<<" in text else directives.ignored:
-        findings.add("rejected-directive", (start, end), f"{text[start:end].strip()}: {why}")
+        findings.reject((start, end), f"{text[start:end].strip()}: {why}")
 
     options = directives.components[0]
     given = {option.name: option for option in options}
     for option in options:
         _report_rejected(option, findings)
-    for names in load_table("importer/slurm/slurm.json")["exclusive"]:
+    for names in load_table(TABLE)["exclusive"]:
         together = [given[name] for name in names if name in given]
         if len(together) > 1:
             text = f"sbatch rejects {' with '.join(f'--{option.name}' for option in together)}"
-            findings.add("rejected-directive", together[1].place, text, "remove one of them")
+            findings.reject(together[1].place, text, "remove one of them")
     _report_options(given.values(), findings, settled)
 
 
@@ -50,7 +51,7 @@ def _report_rejected(option: SlurmOption, findings: ScriptFindings) -> None:
         help = f"write the value of --{option.name} out"
     else:
         return
-    findings.add("rejected-directive", option.place, text, help)
+    findings.reject(option.place, text, help)
 
 
 def _report_options(options: Iterable[SlurmOption], findings: ScriptFindings, settled: Collection[str]) -> None:
@@ -78,7 +79,7 @@ def report_step_options(step: ScriptStep, findings: ScriptFindings, settled: Col
             findings.refuse(step.place, text, "write a spec for each program")
         elif not option.row:
             text = f"{option.written} is not an option of srun"
-            findings.add("rejected-directive", step.place, text, "a plugin of the site may have it")
+            findings.reject(step.place, text, "a plugin of the site may have it")
 
     own = [option.written for option in options if option.row.get("step") in ("own", "refused")]
     if own:
@@ -92,7 +93,7 @@ def report_setup(commands: Iterable[tuple[Sequence[str], Place]], findings: Scri
     for words, place in commands:
         by_kind.setdefault(_kind_of_setup(words), []).append((words, place))
 
-    reasons = load_table("importer/slurm/slurm.json")["reasons"]
+    reasons = load_table(TABLE)["reasons"]
     for kind, row in [(kind, row) for kind, row in reasons.items() if kind in by_kind]:
         (_, first), *_others = by_kind[kind]
         written = dict.fromkeys(shortened(words[: row["words"]]) for words, _ in by_kind[kind])
@@ -106,21 +107,18 @@ _TELLS = frozenset({"hostname", "nvidia-smi", "echo", "env", "rocm-smi"})
 def _kind_of_setup(words: Sequence[str]) -> str:
     """Return the reason why a command stays behind, or a kind without a reason for one that only tells."""
     first = words[0]
-    kind = setup_kind(words) or ("silent" if first.startswith(("$", "`")) else "files")
-    if first == "srun":
-        return "step" if _TELLS.isdisjoint(words) else ""
-    return {"cd": "folder", "tee": "pipe", "trap": "trap"}.get(first, "") if kind == "silent" else kind
+    kind = "silent" if first == "srun" else setup_kind(words) or ("silent" if first.startswith(("$", "`")) else "files")
+    return "step" if first == "srun" and _TELLS.isdisjoint(words) else kind
 
 
 _networks = re.compile(r"(?:FI|UCX|OMPI|I_MPI|MPICH|PMIX|PMI)_").match
-_DEVICES = frozenset({"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"})
 
 
 def kept_variables(
     step: ScriptStep, exported: Mapping[str, str], findings: ScriptFindings, places: Mapping[str, Place]
 ) -> dict[str, Any]:
     """Return the variables that the pods get, and report the others."""
-    table = load_table("importer/slurm/slurm.json")
+    table = load_table(TABLE)
     networks: Mapping[str, str] = table["networks"]
     command = " ".join(" ".join(step.argv).split())
     kept: dict[str, Any] = {}
@@ -135,12 +133,10 @@ def kept_variables(
             text = f"{name} names the network of the old nodes: it is left behind"
             help = networks.get(name, "of the old network")
             findings.decide(place, text, f"{help}; set fabric if the nodes have a fast network")
-        elif name in _DEVICES:
-            findings.leave(place, name, "the device plugin shows a pod its GPUs")
+        elif name in table["left"]:
+            findings.leave(place, name, table["left"][name])
         elif is_rendezvous(name, value):
             continue
-        elif name in table["images"]["names"]:
-            findings.leave(place, name, "the image has its own paths")
         elif " " in value.strip() and " ".join(value.split()) in command:
             continue  # a part of the command line
         elif any(sign in value for sign in ("$(", "`", "${")):

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.importer.slurm.containers import StepContainer, enter_container
-from ptcompile.importer.slurm.directives import SlurmOption, last_values, read_options
+from ptcompile.importer.slurm.directives import TABLE, Options, last_values, read_options
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.shell.calls import ShellCall, no_files
 from ptcompile.shell.interpreter import Interpreter
@@ -33,7 +33,7 @@ class ScriptStep(NamedTuple):
     command: ShellCommand
     variables: Mapping[str, Variable]
     """All variables of the script when the program starts."""
-    options: Mapping[str, SlurmOption]
+    options: Options
     """Options of srun."""
     is_parallel: bool
     """Whether srun starts it, in each task."""
@@ -129,7 +129,7 @@ def follow_batch(
     env: Mapping[str, str],
     arguments: Sequence[str],
     symbols: Mapping[str, str],
-    options: Mapping[str, SlurmOption],
+    options: Options,
 ) -> FollowedScript:
     """Return what a batch script with these options of sbatch runs with these variables and arguments.
 
@@ -162,18 +162,18 @@ def _step(
     command: ShellCommand,
     variables: Mapping[str, Variable],
     env: Mapping[str, str],
-    options: Mapping[str, SlurmOption],
+    options: Options,
 ) -> ScriptStep:
     """Return what a command starts, after srun, containers and shells."""
     argv = command.words
     srun = _srun_index(argv)
-    given: list[SlurmOption] = []
+    own = Options()
     if srun is not None:
-        given, argv = read_options(argv[srun + 1 :], place_of(command), is_step=True)
+        given, argv = read_options(argv[srun + 1 :], place_of(command))
+        own = Options({option.name: option for option in given})
         # a task has its own rank
         env = {name: value for name, value in env.items() if name not in _TASK_VARIABLES}
-    own = last_values(given)
-    container, argv = enter_container(argv, {**options, **own})
+    container, argv = enter_container(argv, Options({**options, **last_values(own.values())}))
 
     exported = {name: value for name, value in command.variables.items() if value is not None}
     inner = {**env, **{name: text_of(value) for name, value in exported.items() if is_known(value)}}
@@ -183,7 +183,7 @@ def _step(
     return ScriptStep(
         command=command,
         variables=variables,
-        options={option.name: option for option in given},
+        options=own,
         is_parallel=srun is not None,
         container=container,
         argv=tuple(argv),
@@ -210,7 +210,7 @@ def _srun_index(words: Sequence[str]) -> int | None:
 def setup_kind(words: Sequence[str]) -> str:
     """Return what a command of a script is about, other than training: `module`, `environment`, ..., or nothing."""
     name = "".join(map(basename, words[:1]))
-    kinds: Mapping[str, Sequence[str]] = load_table("importer/slurm/slurm.json")["setup"]
+    kinds: Mapping[str, Sequence[str]] = load_table(TABLE)["setup"]
     kind = next((kind for kind, names in kinds.items() if name in names), "")
     if kind == "environment" and words[1:] and words[1] in _RUNNERS:
         return ""
