@@ -197,16 +197,16 @@ def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:
     for file in inputs.files:
         result = import_script(file.source, file.name, values)
         diagnostics += [streams.to_diagnostic(problem, None, file.name) for problem in result.problems]
-        if result.spec is None:
+        if result.document is None:
             continue
         imported.append(
             ImportedSpec(
-                document=result.spec.document,
+                document=result.document,
                 target="",
                 origin=f"{file.name or 'a batch script'} of Slurm",
                 same_world=False,
                 same_manifest=False,
-                comments=result.spec.comments,
+                comments=result.comments,
             )
         )
     return Imported(tuple(imported), tuple(streams.limit_findings(diagnostics, inputs.filename)))

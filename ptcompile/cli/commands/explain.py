@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
 def _explain_word(word: str, form: str) -> int | None:
     """Explain a code, a field or a message. None for a word that may be the path of a file."""
     if reference.is_code(word) and not diagnose.is_message(word):
-        return reference.explain(word)
+        return reference.explain(word, lambda name: _field_hint(name) or "; ptcompile rules lists them")
     if _may_be_field(word):
         return _explain_field(word, form)
     if diagnose.may_be_message(word):

@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
@@ -123,8 +123,8 @@ def is_code(word: str) -> bool:
     return _match_code(word) is not None and not os.path.exists(word)
 
 
-def explain(word: str) -> int:
-    """Print the page of a code or rule name. Raises `UsageError` if it does not exist."""
+def explain(word: str, hint: Callable[[str], str]) -> int:
+    """Print the page of a code or rule name. Raises `UsageError` if it does not exist, with the hint for the word."""
     from ptcompile._internal.spelling import closest_match
     from ptcompile.diagnostics.codes import CODES
     from ptcompile.linter.pages import explain_name, name_of
@@ -140,7 +140,7 @@ def explain(word: str) -> int:
     if name is None:
         extension_codes = extensions.codes if extensions is not None else {}
         near = closest_match(word, [*CODES, *CODES.values(), *extension_codes, *extension_codes.values()])
-        raise UsageError(f"no rule {word!r}" + (f"; did you mean {near}?" if near else "; ptcompile rules lists them"))
+        raise UsageError(f"no rule {word!r}" + (f"; did you mean {near}?" if near else hint(word)))
     return files.write_stdout(explain_name(name))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem
@@ -15,7 +16,6 @@ from ptcompile.importer.slurm.fields import Job, comments_of, fields_of
 from ptcompile.importer.slurm.findings import ScriptFindings
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, follow_batch, place_of
 from ptcompile.kubernetes.commands import SHELLS, basename
-from ptcompile.shell.values import is_known, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,17 +29,13 @@ _MAX_NAME = 40
 _shebang = re.compile(r"#![ \t]*(?:\S*/env[ \t]+(?:-\S+[ \t]+)*)?(\S+)").match
 
 
-class ScriptSpec(NamedTuple):
-    """The spec of a script, with the lines that its values come from."""
-
-    document: dict[str, Any]
-    comments: Mapping[Path, str]
-
-
 class ImportedScript(NamedTuple):
-    """The spec of a script, and what has to be said about it; None if it is refused."""
+    """The spec of a script, and what has to be said about it."""
 
-    spec: ScriptSpec | None
+    document: dict[str, Any] | None
+    """None if the script is refused."""
+    comments: Mapping[Path, str]
+    """The lines that values of the spec come from."""
     problems: tuple[Problem, ...]
 
 
@@ -51,8 +47,10 @@ def import_script(source: Source, filename: str | None, values: Mapping[str, str
     """
     findings = ScriptFindings(source)
     batch = _Batch(source.text, filename, values, findings)
-    spec = batch.spec() if batch.is_for_shell() else None
-    return ImportedScript(None if findings.is_refused else spec, findings.in_order())
+    job = batch.job() if batch.is_for_shell() else None
+    document = None if job is None else batch.document(job)
+    comments = {} if job is None or document is None else comments_of(job, document)
+    return ImportedScript(None if findings.is_refused else document, comments, findings.in_order())
 
 
 class _Batch:
@@ -84,62 +82,62 @@ class _Batch:
             text = "sbatch rejects a script with DOS line breaks"
             self.findings.reject(place, text, "save it with Unix line breaks")
         if len(self.directives.components) > 1:
-            named = {option.name: option for option in self.directives.components[1]}
-            first = next(iter(named.values()), None)
-            name = named["job-name"].value if "job-name" in named else "another"
+            second = last_values(self.directives.components[1])
+            place = next((option.place for option in second.values()), (0, 0))
+            name = second.value("job-name") or "another"
             text = f"a hetjob has components with other nodes: component 1 is {name}"
             help = "write a spec for component 0, with the others as auxiliary roles (roles), or a spec for each"
-            self.findings.refuse((0, 0) if first is None else first.place, text, help)
+            self.findings.refuse(place, text, help)
         return program in SHELLS
 
-    def spec(self) -> ScriptSpec | None:
-        """Return the spec, and report what it lacks; None if the script is refused."""
+    def job(self) -> Job | None:
+        """Return what the spec is made of, and report what it lacks; None if the script is refused."""
+        findings = self.findings
         followed = self.follow({}, {})
         for each in followed.steps:
-            self.findings.learn_secrets(each.env)
-        settled = {
+            findings.learn_secrets(each.env)
+        findings.settled = {
             option.name
             for option in self.options.values()
             if f"{option.name}.{option.value}" in self.values or (option.name, option.value) == ("chdir", ".")
         }
-        step = choose_step(followed, self.options, self.findings, settled)
-        leftovers.report_directives(self.directives, self.findings, settled)
-        leftovers.report_setup([(command.words, place_of(command)) for command in followed.setup], self.findings)
-        if step is None or self.findings.is_refused:
+        step = choose_step(followed, self.options, findings)
+        leftovers.report_directives(self.directives, findings)
+        leftovers.report_setup([(command.words, place_of(command)) for command in followed.setup], findings)
+        if step is None or findings.is_refused:
             return None
 
         array: ArrayIndexes | None = self.options.amount("array")
         is_chain = array is not None and self._is_chain(array, followed)
+        again = partial(self._again, step)
         sweep = None
         if array is not None and not is_chain:
-            sweep = sweeps.read_sweep(array, followed, step, lambda more, symbols: self._again(step, more, symbols))
+            sweep = sweeps.read_sweep(array, followed, step, again)
         if array is not None:
             self._report_array(array, sweep, is_chain=is_chain)
-        base = sweep.base if sweep is not None else self._again(step, {}, _symbols(step)) or step
 
-        job = Job(
+        return Job(
             text=self.text,
             options=self.options,
             values=self.values,
-            findings=self.findings,
+            findings=findings,
             followed=followed,
-            # variables have the values of the script, arguments refer to them
             first=step,
-            step=base,
-            swept=[*sweep.jobs[0]] if sweep is not None else [],
+            step=sweep.base if sweep is not None else again({}, sweeps.symbols_of(step)) or step,
+            jobs=sweep.jobs if sweep is not None else (),
             chain=array.size if array is not None and is_chain else 0,
         )
-        leftovers.report_step_options(base, self.findings, settled)
-        fields = fields_of(job)
+
+    def document(self, job: Job) -> dict[str, Any]:
+        """Return the spec, with variants for the jobs of an array."""
+        leftovers.report_step_options(job.step, self.findings)
         document = {
             "apiVersion": "ptcompile/v1",
             "kind": "TrainingJob",
             "metadata": {"name": self._job_name()},
-            "spec": fields,
+            "spec": fields_of(job),
         }
-        if sweep is not None:
-            document["variants"] = sweeps.as_variants(sweep.jobs)
-        return ScriptSpec(document, comments_of(job, fields))
+        return {**document, "variants": sweeps.as_variants(job.jobs)} if job.jobs else document
 
     def follow(self, more: Mapping[str, str], symbols: Mapping[str, str]) -> FollowedScript:
         """Return what the script runs with more variables, and with texts in the place of others."""
@@ -149,8 +147,7 @@ class _Batch:
 
     def _again(self, step: ScriptStep, more: Mapping[str, str], symbols: Mapping[str, str]) -> ScriptStep | None:
         """Return the same step with other variables, or None if it does not run then."""
-        steps = self.follow(more, {**_symbols(step), **symbols} if symbols or not more else {}).steps
-        return next((each for each in steps if each.written == step.written), None)
+        return next((each for each in self.follow(more, symbols).steps if each.written == step.written), None)
 
     def _is_chain(self, array: ArrayIndexes, followed: FollowedScript) -> bool:
         """Return whether the jobs of the array are one long training, one after another."""
@@ -179,22 +176,6 @@ class _Batch:
             text = f"the job is called {name}: {self.name} is not a name of Kubernetes"
             self.findings.note(self.options.place("job-name"), text, None)
         return name
-
-
-def _symbols(step: ScriptStep) -> dict[str, str]:
-    """Return what stands for variables whose values are not known: a reference if the pods have them, else `$NAME`."""
-    symbols: dict[str, str] = {}
-    for name, variable in step.variables.items():
-        if variable.value is None or is_known(variable.value):
-            continue
-        text = text_of(variable.value)
-        is_command = len(variable.value) == 1 and text.startswith(("$(", "`"))
-        is_whole = not any(map(str.isspace, text)) and not leftovers.is_rendezvous(name, text)
-        if is_command:
-            symbols[name] = f"${name}"
-        elif variable.is_exported and is_whole:
-            symbols[name] = f"$({name})"
-    return symbols
 
 
 def _stem(filename: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from ptcompile.importer.slurm import leftovers
 from ptcompile.importer.slurm.allocation import Allocation, allocate
@@ -24,12 +24,7 @@ _trains = re.compile(
 _SUBMITTERS = frozenset({"sbatch", "salloc", "qsub", "bsub"})
 
 
-def choose_step(
-    followed: FollowedScript,
-    options: Options,
-    findings: ScriptFindings,
-    settled: Collection[str],
-) -> ScriptStep | None:
+def choose_step(followed: FollowedScript, options: Options, findings: ScriptFindings) -> ScriptStep | None:
     """Return the step that trains, and report the others; None if there is none."""
     steps = [step for step in followed.steps if not _is_own_submission(step)]
     for step in steps:
@@ -50,7 +45,7 @@ def choose_step(
     chosen = max(reversed(steps), key=rank)
     _check_others(chosen, steps, findings)
     for step in steps if findings.is_refused else ():
-        leftovers.report_step_options(step, findings, settled)
+        leftovers.report_step_options(step, findings)
     return chosen
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
@@ -41,8 +41,8 @@ class Job(NamedTuple):
     """The step that trains, with the values of its variables."""
     step: ScriptStep
     """The same step with references to variables that the pods have."""
-    swept: Collection[str]
-    """Variables that variants set."""
+    jobs: Sequence[Mapping[str, str]]
+    """The variables that vary, with their values in each job of an array."""
     chain: int
     """Number of jobs of an array that are one long training, or 0."""
 
@@ -59,7 +59,8 @@ def fields_of(job: Job) -> dict[str, Any]:
     report_setup([(words, step.place) for words in step.prepares], findings)
 
     launch = read_launch(step, allocation, findings)
-    env = {name: value for name, value in _env(job, launch).items() if name not in job.swept}
+    swept = {name for each in job.jobs for name in each}
+    env = {name: value for name, value in _env(job, launch).items() if name not in swept}
     start = {name: findings.with_references(value) for name, value in launch.fields.items()}
     fields = {
         "image": _image(step, findings),
@@ -76,7 +77,7 @@ def fields_of(job: Job) -> dict[str, Any]:
         **_places(job),
     }
     fields = {name: value for name, value in fields.items() if value}
-    _report_unknown(job, fields)
+    _report_unknown(job, fields, swept)
     return fields
 
 
@@ -245,11 +246,11 @@ def _place_of_variable(text: str, name: str) -> Place | None:
     return None if match is None else match.span()
 
 
-def _report_unknown(job: Job, fields: Mapping[str, Any]) -> None:
+def _report_unknown(job: Job, fields: Mapping[str, Any], swept: Collection[str]) -> None:
     """Report what the shell would have put into the program's arguments and variables."""
     place, findings = job.step.place, job.findings
     env = fields.get("env", {})
-    known = {*env, *job.swept, *findings.secrets}
+    known = {*env, *swept, *findings.secrets}
     words = [fields.get("script", ""), fields.get("module", ""), *fields.get("command", ()), *fields.get("args", ())]
     for name in dict.fromkeys(name for word in words for name in unresolved(word, known)):
         help = f"import with --set {name}=VALUE" if re.fullmatch(r"\w+", name) else "write the value"
@@ -279,13 +280,13 @@ def _hint(job: Job, name: str) -> str:
     return f": it is {shortened([match[1]])} in the script" if match is not None else ""
 
 
-def comments_of(job: Job, fields: Mapping[str, Any]) -> dict[Path, str]:
+def comments_of(job: Job, document: Mapping[str, Any]) -> dict[Path, str]:
     """Return the line that each amount comes from."""
     comments: dict[Path, str] = {}
     for field, names in load_table(TABLE)["amounts"].items():
         path: Path = ("spec", *field.split("."))
         place = job.options.place(*names)
-        if get({"spec": fields}, path) and any(place):
+        if get(document, path) and any(place):
             written = next(job.options[name].written for name in names if name in job.options)
             line = job.findings.source.span(*place).line
             comments[path] = f"line {line}: {job.findings.quoted(written)}"

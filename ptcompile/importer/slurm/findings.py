@@ -34,6 +34,8 @@ class ScriptFindings:
         """Values of secrets in the script, by the variables that have them."""
         self.secret_names = {name for name in exports_of_shell(source.text) if is_secret(name)}
         """Secrets that the script passes on from the submitting shell."""
+        self.settled: Collection[str] = ()
+        """Options whose meaning on the cluster the import was given: there is nothing to say about them."""
         self.problems: list[Problem] = []
 
     def add(

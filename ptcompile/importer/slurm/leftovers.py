@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.schema_files import load_table
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ptcompile.importer.slurm.program import ScriptStep
 
 
-def report_directives(directives: Directives, findings: ScriptFindings, settled: Collection[str]) -> None:
-    """Report the directives that sbatch rejects, and those that a spec does not have. `settled` have a field."""
+def report_directives(directives: Directives, findings: ScriptFindings) -> None:
+    """Report the directives that sbatch rejects, and those that a spec does not have."""
     text = findings.source.text
     # a here-document may be another script, with directives that count there
     for (start, end), why in () if "<<" in text else directives.ignored:
@@ -34,7 +34,7 @@ def report_directives(directives: Directives, findings: ScriptFindings, settled:
         if len(together) > 1:
             text = f"sbatch rejects {' with '.join(f'--{option.name}' for option in together)}"
             findings.reject(together[1].place, text, "remove one of them")
-    _report_options(given.values(), findings, settled)
+    _report_options(given.values(), findings)
 
 
 def _report_rejected(option: SlurmOption, findings: ScriptFindings) -> None:
@@ -54,11 +54,11 @@ def _report_rejected(option: SlurmOption, findings: ScriptFindings) -> None:
     findings.reject(option.place, text, help)
 
 
-def _report_options(options: Iterable[SlurmOption], findings: ScriptFindings, settled: Collection[str]) -> None:
+def _report_options(options: Iterable[SlurmOption], findings: ScriptFindings) -> None:
     """Report the options that a spec has no field for, those with the same reason together."""
     by_reason: dict[str, list[SlurmOption]] = {}
     for option in options:
-        if "says" in option.row and not option.wrong and option.name not in settled:
+        if "says" in option.row and not option.wrong and option.name not in findings.settled:
             by_reason.setdefault(option.row["says"], []).append(option)
 
     for reason, together in by_reason.items():
@@ -70,7 +70,7 @@ def _report_options(options: Iterable[SlurmOption], findings: ScriptFindings, se
             findings.leave(place, written, reason)
 
 
-def report_step_options(step: ScriptStep, findings: ScriptFindings, settled: Collection[str]) -> None:
+def report_step_options(step: ScriptStep, findings: ScriptFindings) -> None:
     """Report the options of srun that a spec has no field for."""
     options = step.options.values()
     for option in options:
@@ -84,7 +84,7 @@ def report_step_options(step: ScriptStep, findings: ScriptFindings, settled: Col
     own = [option.written for option in options if option.row.get("step") in ("own", "refused")]
     if own:
         findings.leave(step.place, f"srun {' '.join(own)}", "these are srun's, which a job does not need")
-    _report_options([option for option in options if "step" not in option.row], findings, settled)
+    _report_options([option for option in options if "step" not in option.row], findings)
 
 
 def report_setup(commands: Iterable[tuple[Sequence[str], Place]], findings: ScriptFindings) -> None:

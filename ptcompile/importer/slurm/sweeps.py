@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
+from math import prod
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.importer.slurm.leftovers import is_rendezvous
 from ptcompile.shell.values import is_known, text_of
 
 TYPE_CHECKING = False
@@ -51,7 +53,7 @@ def read_sweep(array: ArrayIndexes, first: FollowedScript, step: ScriptStep, fol
         known = [text for text in texts if text is not None]
         values |= {name: known} if len(known) == len(steps) and len({*known}) > 1 else {}
 
-    symbols = {name: f"$({name})" for name in values}
+    symbols = {**symbols_of(step), **{name: f"$({name})" for name in values}}
     # a script that compares the index takes no branch for what stands for it
     for index in (symbols[_OWN_INDEX], indexes[0]):
         base = follow({INDEX: index}, symbols)
@@ -75,6 +77,22 @@ def _jobs(
     return tuple(jobs) if used and made == [step.argv for step in steps] else ()
 
 
+def symbols_of(step: ScriptStep) -> dict[str, str]:
+    """Return what stands for variables whose values are not known: a reference if the pods have them, else `$NAME`."""
+    symbols: dict[str, str] = {}
+    for name, variable in step.variables.items():
+        if variable.value is None or is_known(variable.value):
+            continue
+        text = text_of(variable.value)
+        is_command = len(variable.value) == 1 and text.startswith(("$(", "`"))
+        is_whole = not any(map(str.isspace, text)) and not is_rendezvous(name, text)
+        if is_command:
+            symbols[name] = f"${name}"
+        elif variable.is_exported and is_whole:
+            symbols[name] = f"$({name})"
+    return symbols
+
+
 def known_text(variable: Variable | None) -> str | None:
     """Return the value of a variable as a text, or None if it is not known."""
     value = variable.value if variable is not None else None
@@ -96,11 +114,23 @@ def label(text: str) -> str:
     return _unfit.sub("-", text.lower()).strip("-")
 
 
-def as_variants(jobs: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Return the variants that jobs are, named after their values, such as `lr-1e-5`, or by their numbers where
-    these make no names.
+def as_variants(jobs: Sequence[Mapping[str, str]]) -> Any:
+    """Return the variants that jobs are: a map for each variable if the jobs are their product, else one map.
+
+    They are named after their values, such as `lr-1e-5`, or by their numbers where these make no names.
     """
-    names = [label("-".join(f"{name}-{value}" for name, value in job.items())) for job in jobs]
-    if len({*names}) < len(names) or max(map(len, names)) > _MAX_NAME:
-        names = [f"job-{number}" for number in range(len(jobs))]
-    return {name: {"env": {**job}} for name, job in zip(names, jobs, strict=True)}
+    axes = {name: [*dict.fromkeys(job[name] for job in jobs)] for name in jobs[0]}
+    is_product = prod(map(len, axes.values())) == len(jobs)
+    is_product = is_product and [*product(*axes.values())] == [tuple(job.values()) for job in jobs]
+    by_variable = [[{name: value} for value in values] for name, values in axes.items()]
+
+    groups = by_variable if is_product else [jobs]
+    maps = [{_variant_name(job): {"env": {**job}} for job in group} for group in groups]
+    names = {name for each in maps for name in each}
+    if len(names) < sum(map(len, groups)) or max(map(len, names)) > _MAX_NAME:
+        return {f"job-{number}": {"env": {**job}} for number, job in enumerate(jobs)}
+    return maps if len(maps) > 1 else maps[0]
+
+
+def _variant_name(job: Mapping[str, str]) -> str:
+    return label("-".join(f"{name}-{value}" for name, value in job.items()))

@@ -33,9 +33,9 @@ def test_memory_is_binary(text: str, quantity: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("text", "nodes"),
-    [("4", (4, 4)), ("2-4", (2, 4)), ("1k", (1024, 1024)), ("1,3,5", (1, 5)), ("1-15:4", (1, 15)), ("x", None)],
+    [("4", 4), ("2-4", 4), ("1k", 1024), ("1,3,5", 5), ("1-15:4", 15), ("x", None), ("0", None)],
 )
-def test_nodes(text: str, nodes: tuple[int, int] | None) -> None:
+def test_the_largest_number_of_nodes(text: str, nodes: int | None) -> None:
     assert amounts.nodes_of(text) == nodes
 
 
@@ -78,9 +78,6 @@ def test_wrong_arrays(text: str) -> None:
     assert amounts.array_of(text) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "signal"),
-    [("USR1", ("USR1", 60, False)), ("B:USR1@120", ("USR1", 120, True)), ("SIGUSR1@90", ("USR1", 90, False))],
-)
-def test_signals(text: str, signal: tuple[str, int, bool]) -> None:
-    assert amounts.signal_of(text) == signal
+@pytest.mark.parametrize(("text", "seconds"), [("USR1", 60), ("B:USR1@120", 120), ("SIGUSR1@90", 90), ("@", None)])
+def test_signals(text: str, seconds: int | None) -> None:
+    assert amounts.notice_of(text) == seconds

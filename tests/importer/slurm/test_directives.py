@@ -10,15 +10,16 @@ import pytest
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile.importer.slurm.allocation import allocate
+from ptcompile.importer.slurm.amounts import READERS
 from ptcompile.importer.slurm.directives import last_values, read_directives, split_directive
 
 
 def options(*lines: str) -> dict[str, str]:
     directives = read_directives("\n".join(("#!/bin/bash", *(f"#SBATCH {line}" for line in lines), "srun x")))
-    return {name: option.value for name, option in last_values(directives.options).items()}
+    return {name: option.value for name, option in last_values(directives.components[0]).items()}
 
 
-@pytest.mark.parametrize("line", ["--time=10", "--time 10", "-t10", "-t 10", "--time=5 --time=10", "-H -t10", "-Ht10"])
+@pytest.mark.parametrize("line", ["--time=10", "--time 10", "-t10", "-t 10", "--time=5 --time=10", "-H -t10"])
 def test_forms_of_an_option(line: str) -> None:
     assert options(line)["time"] == "10"
 
@@ -35,8 +36,8 @@ def test_what_sbatch_rejects_has_no_effect(line: str) -> None:
 def test_only_directives_before_the_first_command_count() -> None:
     text = "#!/bin/bash\n\n# SBATCH -N2\n##SBATCH -N3\n #SBATCH -N4\n#SBATCH -N5 # five\necho\n#SBATCH -N6\n"
     directives = read_directives(text)
-    assert [option.value for option in directives.options] == ["5"]
-    assert [text[start:end].strip() for start, end, _ in directives.ignored] == ["#SBATCH -N4", "#SBATCH -N6"]
+    assert [option.value for option in directives.components[0]] == ["5"]
+    assert [text[slice(*place)].strip() for place, _ in directives.ignored] == ["#SBATCH -N4", "#SBATCH -N6"]
 
 
 def test_quotes_and_comments_of_a_directive() -> None:
@@ -68,18 +69,22 @@ def test_components_of_a_heterogeneous_job() -> None:
 )  # fmt: skip
 def test_what_a_node_gets(lines: tuple[str, ...], wanted: dict[str, Any]) -> None:
     given = read_directives("\n".join(("#!/bin/bash", *(f"#SBATCH {line}" for line in lines))))
-    allocation = allocate(last_values(given.options))
-    assert {name: allocation.nodes.most if name == "nodes" else getattr(allocation, name) for name in wanted} == wanted
+    allocation = allocate(last_values(given.components[0]))
+    assert {name: getattr(allocation, name) for name in wanted} == wanted
 
 
 def test_the_table_of_options() -> None:
     table = load_table("importer/slurm/slurm.json")
-    letters = [row["short"] for row in table["options"].values() if "short" in row and "only" not in row]
+    letters = [row["short"] for row in table["options"].values() if "short" in row]
     assert len(letters) == len(set(letters))
     for name, row in table["options"].items():
-        assert row.keys() <= {"takes", "short", "becomes", "says", "loud", "only", "plugin"}, name
+        assert row.keys() <= {"takes", "short", "becomes", "says", "loud", "plugin", "is", "step", "alias"}, name
         assert row["takes"] in {"required", "optional", "none"}, name
         assert row.get("becomes") or row.get("says"), name
+        assert row.get("is", "text") in READERS, name
+        assert row.get("step", "own") in {"own", "silent", "refused"}, name
+    facts = table.keys() - {"sources"}
+    assert facts <= table["sources"].keys()
     for names in table["setup"].values():
         assert len(names) == len(set(names))
     text = (Path(__file__).parents[3] / "ptcompile/importer/slurm/slurm.json").read_text(encoding="utf-8")
