@@ -119,7 +119,7 @@ def variables_of(allocation: Allocation, options: Options, name: str) -> dict[st
     """
     table = load_table("importer/slurm/slurm.json")
     nodes, tasks = allocation.nodes, allocation.tasks
-    amounts = {
+    amounts: dict[str, object] = {
         "SLURM_NNODES": nodes,
         "SLURM_JOB_NUM_NODES": nodes,
         "SLURM_GPUS_ON_NODE": allocation.gpus,

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from math import ceil
-from operator import mul
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 
@@ -36,9 +35,9 @@ def seconds_of(text: str) -> int | None:
     numbers = [int(number) for number in match["clock"].split(":")]
     has_hours = days is not None or len(numbers) > 2
     units = (_HOUR, _MINUTE, 1) if has_hours else (_MINUTE, 1)
-    seconds = int(days or 0) * _DAY + sum(map(mul, numbers, units))
+    seconds = sum(number * unit for number, unit in zip(numbers, units, strict=False))
 
-    return ceil(seconds / _MINUTE) * _MINUTE
+    return ceil(seconds / _MINUTE) * _MINUTE + int(days or 0) * _DAY
 
 
 _size = re.compile(r"(?a)(\d{1,15})([KMGT]?)B?", re.IGNORECASE).fullmatch

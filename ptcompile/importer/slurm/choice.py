@@ -14,7 +14,6 @@ from ptcompile.kubernetes.commands import unwrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    
     from ptcompile.importer.slurm.findings import ScriptFindings
     from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
 
@@ -107,4 +106,6 @@ def _check_others(chosen: ScriptStep, steps: Sequence[ScriptStep], findings: Scr
     for step in others.values():
         words = step.command.words
         text = f"the spec does not run {shortened(words[unwrap(words).start :])}"
-        findings.decide(step.place, text, "a job has one program: run this as a separate job, before or after, in a workflow")
+        findings.decide(
+            step.place, text, "a job has one program: run this as a separate job, before or after, in a workflow"
+        )

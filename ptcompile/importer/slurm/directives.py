@@ -137,7 +137,9 @@ def read_options(words: Sequence[str], place: Place) -> tuple[list[SlurmOption],
 def _table() -> OptionTable:
     rows: Mapping[str, Any] = load_table(TABLE)["options"]
     flags = frozenset([name for name, row in rows.items() if row["takes"] != "required"])
-    return OptionTable(frozenset(rows), flags, {f"-{row['short']}": name for name, row in rows.items() if "short" in row})
+    return OptionTable(
+        frozenset(rows), flags, {f"-{row['short']}": name for name, row in rows.items() if "short" in row}
+    )
 
 
 def _option(given: GivenOption, place: Place, has_equals: bool) -> SlurmOption:

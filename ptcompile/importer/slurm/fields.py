@@ -12,7 +12,6 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.importer.slurm.allocation import Allocation
 from ptcompile.importer.slurm.amounts import quantity_of
 from ptcompile.importer.slurm.choice import allocation_of
-from ptcompile.importer.slurm.containers import StepContainer
 from ptcompile.importer.slurm.directives import TABLE, Options
 from ptcompile.importer.slurm.findings import ScriptFindings, exports_of_shell, shortened, unresolved
 from ptcompile.importer.slurm.launch import StepLaunch, read_launch
@@ -21,7 +20,6 @@ from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
 from ptcompile.importer.slurm.sweeps import known_text, label
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import get
-from ptcompile.source.secrets.names import is_secret
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -38,9 +38,7 @@ class ScriptFindings:
         """Options whose meaning on the cluster the import was given: there is nothing to say about them."""
         self.problems: list[Problem] = []
 
-    def add(
-        self, name: str, place: Place, text: str, help: str | None = None, severity: Severity = "warning"
-    ) -> None:
+    def add(self, name: str, place: Place, text: str, help: str | None = None, severity: Severity = "warning") -> None:
         """Add a finding about a part of the script."""
         if len(self.problems) >= _MAX_FINDINGS:
             return
@@ -97,10 +95,14 @@ class ScriptFindings:
     def in_order(self) -> tuple[Problem, ...]:
         """Return the findings by their lines."""
         problems = sorted(self.problems, key=lambda problem: problem.span or (0, 0, 0, 0))
-        return tuple([
-            problem._replace(text=self.quoted(problem.text), help=self.quoted(problem.help) if problem.help else None)
-            for problem in problems
-        ])
+        return tuple(
+            [
+                problem._replace(
+                    text=self.quoted(problem.text), help=self.quoted(problem.help) if problem.help else None
+                )
+                for problem in problems
+            ]
+        )
 
 
 _export = re.compile(r"(?m)^[ \t]*export[ \t]+([A-Za-z_]\w{1,60}(?:[ \t]+[A-Za-z_]\w{1,60}){0,20})[ \t]*$")

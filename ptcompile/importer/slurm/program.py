@@ -24,6 +24,8 @@ from ptcompile.simulator.launchers.command import Invocation, read_command_line
 _MAX_STEPS = 64
 _TASK_VARIABLES = frozenset({"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"})
 """Variables that differ from task to task, so that the batch shell does not know their values."""
+_ARGUMENTS = frozenset("123456789@*#")
+"""The parameters that have arguments of sbatch."""
 _RUNNERS = frozenset({"run", "exec", "x"})
 
 
@@ -100,7 +102,7 @@ class BatchInterpreter(Interpreter):
 
     def lookup(self, name: str, state: ShellState) -> ShellValue | None:
         """Return a variable's value; arguments of sbatch are unknown, unless they are given."""
-        if state.arguments or not (name.isdigit() and name != "0" or name in ("@", "*", "#")):
+        if state.arguments or name not in _ARGUMENTS:
             return super().lookup(name, state)
         return (Piece(f"${name}", "unset" if name.isdigit() else "unknown"),)
 

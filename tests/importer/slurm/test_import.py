@@ -116,7 +116,10 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         main(["import", str(path), "--set", "no such=1"])
 
 
-@pytest.mark.parametrize("word", ["partition", "requeue", "qos", "account", "gres", "array", "sbatch", "srun", "ntasks-per-node"])
+WORDS = ["partition", "requeue", "qos", "account", "gres", "array", "sbatch", "srun", "ntasks-per-node"]
+
+
+@pytest.mark.parametrize("word", WORDS)
 def test_words_of_slurm_are_known(word: str) -> None:
     with pytest.raises(UsageError, match="; "):
         main(["explain", word])
