@@ -1,75 +1,71 @@
-"""The way of a Slurm user, from the batch script to a rehearsal with a kill: docs/guide/slurm.md.
+"""The way of a Slurm user, from the batch script to a rehearsal with a kill, with the files of docs/guide/slurm.md.
 
 Without torch for this interpreter, the rehearsal itself is left out, and the steps before it run.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import yaml
 
 import ptcompile
+from ptcompile.cli import main
 
-SCRIPT = """\
-#!/bin/bash
-#SBATCH --job-name=mnist
-#SBATCH --nodes=2
-#SBATCH --ntasks-per-node=1
-#SBATCH --cpus-per-task=2
-#SBATCH --mem=2G
-#SBATCH --time=1:00:00
-#SBATCH --requeue
-head_node=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-srun torchrun --nnodes=$SLURM_NNODES --nproc_per_node=1 --rdzv_backend=c10d --rdzv_endpoint=$head_node:29500 train.py $1
-"""
-TRAIN = """\
-import os, sys, time
-import torch.distributed as dist
-dist.init_process_group("gloo")
-path = f"{sys.argv[1]}/step-{dist.get_rank()}"
-start = int(open(path).read()) if os.path.exists(path) else 0
-for step in range(start, 20):
-    dist.barrier()
-    open(path, "w").write(str(step + 1))
-    time.sleep(0.5)
-print("starts at step", start)
-"""
+PAGE = (Path(__file__).parents[2] / "docs/guide/slurm.md").read_text(encoding="utf-8")
+RETRIES = ["--set", "spec.runPolicy.backoffLimit=3"]
 
 
-def imported(folder: Path) -> ptcompile.Result:
-    """Return the manifests of the script's spec, with the image and the retries that a reader adds."""
-    result = ptcompile.import_manifests(SCRIPT, filename="train.sbatch", values={"1": str(folder)})
-    assert result.ok, result.diagnostics
-    (document,) = result.specs
-    spec = document["spec"]
-    assert (spec["script"], spec["args"], spec["nodes"]) == ("train.py", [str(folder)], 2)
-    assert spec["runPolicy"] == {"activeDeadlineSeconds": 3600, "onDisruption": "Ignore"}
-    policy = {**spec["runPolicy"], "backoffLimit": 3}
-    return ptcompile.compile({**document, "spec": {**spec, "image": "a/b:1", "runPolicy": policy}}, target="jobset")
+def page_file(name: str) -> str:
+    """Return the text of a file of the page."""
+    match = re.search(rf'title="{re.escape(name)}"\n(.*?)```', PAGE, re.DOTALL)
+    assert match is not None, name
+    return match[1]
 
 
-def test_the_manifests_of_a_batch_script_meet(tmp_path: Path) -> None:
-    result = imported(tmp_path)
-    assert result.ok, result.diagnostics
-    world = ptcompile.simulate(list(result.manifests))
-    assert [pod.resources["limits"] for pod in world.pods] == [{"cpu": "2", "memory": "2Gi"}] * 2
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with the files of the page, and with the spec of its script, to which an image is added."""
+    for name in ("train.sbatch", "train.py", "cluster.yaml"):
+        (tmp_path / name).write_text(page_file(name), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["import", "train.sbatch", "--set", "1=8b.yaml", "-o", "spec.yaml"]) == 0
+    match = re.search(r"<<'END'\n(.*?)END\n", PAGE, re.DOTALL)
+    assert match is not None
+    with (tmp_path / "spec.yaml").open("a", encoding="utf-8") as file:
+        file.write(match[1])
+    return tmp_path
+
+
+def test_the_spec_of_a_batch_script_is_that_of_the_page(folder: Path) -> None:
+    spec = yaml.safe_load((folder / "spec.yaml").read_text(encoding="utf-8"))["spec"]
+    assert (spec["script"], spec["nodes"]) == ("train.py", 2)
+    assert spec["args"] == ["--config", "8b.yaml", "--ckpt-dir", "/ckpt"]
+    assert spec["runPolicy"] == {"activeDeadlineSeconds": 86400, "onDisruption": "Ignore"}
+
+
+def test_the_manifests_of_a_batch_script_meet(folder: Path) -> None:
+    options = ["--cluster", "cluster.yaml", "--target", "jobset", *RETRIES]
+    assert main(["spec.yaml", *options, "-o", "jobset.yaml"]) == 0
+    world = ptcompile.simulate((folder / "jobset.yaml").read_text(encoding="utf-8"))
+    limits = [pod.resources["limits"] for pod in world.pods]
+    assert limits == [{"cpu": "96", "memory": "900Gi", "nvidia.com/gpu": "8"}] * 2
 
 
 @pytest.mark.skipif(find_spec("torch") is None or shutil.which("unshare") is None, reason="torch and namespaces")
-def test_a_killed_pod_resumes_from_its_checkpoint(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(TRAIN, encoding="utf-8")
-    manifests = tmp_path / "jobset.yaml"
-    manifests.write_text(imported(tmp_path).yaml(), encoding="utf-8")
+def test_a_killed_pod_resumes_from_its_checkpoint(folder: Path) -> None:
+    (folder / "ckpt").mkdir()
+    options = ["--cluster", "cluster.yaml", "--target", "jobset", *RETRIES, "--mount", "llama-ckpt=ckpt"]
+    run = ["--kill", "1@5s,back=5s", "--script", "train.py", "--keep-logs", "logs", "--python", sys.executable]
+    assert main(["rehearse", "spec.yaml", *options, *run]) == 0
 
-    from ptcompile.cli import main
-
-    script = str(tmp_path / "train.py")
-    assert (
-        main(["rehearse", str(manifests), "--kill", "1@4s,back=2s", "--script", script, "--python", sys.executable])
-        == 0
-    )
-    assert {(tmp_path / f"step-{rank}").read_text(encoding="utf-8") for rank in (0, 1)} == {"20"}
+    assert (folder / "ckpt/step").read_text(encoding="utf-8") == "40"
+    log = (folder / "logs/pod0.log").read_text(encoding="utf-8")
+    starts = [int(step) for step in re.findall(r"starts at step (\d+)", log)]
+    assert min(starts) == 0
+    assert max(starts) > 0

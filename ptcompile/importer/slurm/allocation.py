@@ -10,12 +10,8 @@ from collections.abc import Mapping
 from math import ceil
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.schema_files import load_table
 from ptcompile.importer.slurm.amounts import Gres
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.importer.slurm.directives import Options
+from ptcompile.importer.slurm.directives import Options, rows_of
 
 _is_mig = re.compile(r"(?:\w+_)?(\d+g\.\d+gb)(?:\+me)?").fullmatch
 """A MIG profile, as sites name it by convention."""
@@ -117,7 +113,6 @@ def variables_of(allocation: Allocation, options: Options, name: str) -> dict[st
 
     Source: sbatch.1, OUTPUT ENVIRONMENT VARIABLES: some are set only if their option is.
     """
-    table = load_table("importer/slurm/slurm.json")
     nodes, tasks = allocation.nodes, allocation.tasks
     amounts: dict[str, object] = {
         "SLURM_NNODES": nodes,
@@ -131,5 +126,5 @@ def variables_of(allocation: Allocation, options: Options, name: str) -> dict[st
         amounts |= {"SLURM_NTASKS": tasks * nodes, "SLURM_NPROCS": tasks * nodes, "SLURM_TASKS_PER_NODE": on_each}
 
     known = {variable: str(amount) for variable, amount in amounts.items() if amount is not None}
-    given = {variable: options[option].value for option, variable in table["given"].items() if option in options}
-    return {**table["always"], "SLURM_JOB_NAME": name, **given, **known}
+    given = {variable: options[option].value for option, variable in rows_of("given").items() if option in options}
+    return {**rows_of("always"), "SLURM_JOB_NAME": name, **given, **known}

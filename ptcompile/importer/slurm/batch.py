@@ -10,18 +10,14 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.importer.slurm import leftovers, sweeps
 from ptcompile.importer.slurm.allocation import Allocation, allocate, variables_of
+from ptcompile.importer.slurm.amounts import ArrayIndexes
 from ptcompile.importer.slurm.choice import choose_step
-from ptcompile.importer.slurm.directives import last_values, read_directives
-from ptcompile.importer.slurm.fields import Job, comments_of, fields_of
+from ptcompile.importer.slurm.directives import Directives, Options, last_values, read_directives
+from ptcompile.importer.slurm.fields import BatchJob, comments_of, fields_of
 from ptcompile.importer.slurm.findings import ScriptFindings
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, follow_batch, place_of
 from ptcompile.kubernetes.commands import SHELLS, basename
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.importer.slurm.amounts import ArrayIndexes
-    from ptcompile.importer.slurm.directives import Directives, Options
-    from ptcompile.source.documents import Source
+from ptcompile.source.documents import Source
 
 _MAX_NAME = 40
 """Maximum length of a job's name: the operators add to it."""
@@ -90,7 +86,7 @@ class _Batch:
             self.findings.refuse(place, text, help)
         return program in SHELLS
 
-    def job(self) -> Job | None:
+    def job(self) -> BatchJob | None:
         """Return what the spec is made of, and report what it lacks; None if the script is refused."""
         findings = self.findings
         followed = self.follow({}, {})
@@ -116,7 +112,7 @@ class _Batch:
         if array is not None:
             self._report_array(array, sweep, is_chain=is_chain)
 
-        return Job(
+        return BatchJob(
             text=self.text,
             options=self.options,
             values=self.values,
@@ -128,7 +124,7 @@ class _Batch:
             chain=array.size if array is not None and is_chain else 0,
         )
 
-    def document(self, job: Job) -> dict[str, Any]:
+    def document(self, job: BatchJob) -> dict[str, Any]:
         """Return the spec, with variants for the jobs of an array."""
         leftovers.report_step_options(job.step, self.findings)
         document = {

@@ -8,14 +8,9 @@ from collections.abc import Sequence
 from ptcompile.importer.slurm import leftovers
 from ptcompile.importer.slurm.allocation import Allocation, allocate
 from ptcompile.importer.slurm.directives import Options
-from ptcompile.importer.slurm.findings import shortened
-from ptcompile.importer.slurm.program import rank_of
+from ptcompile.importer.slurm.findings import ScriptFindings, shortened
+from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, rank_of
 from ptcompile.kubernetes.commands import unwrap
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.importer.slurm.findings import ScriptFindings
-    from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
 
 _trains = re.compile(
     r"(?i)(?:.*[/_.-])?(?:pre)?train|.*(?:finetune|fine_tune|sft|pretrain|main\.py|train\w*\.py)"
@@ -24,7 +19,7 @@ _SUBMITTERS = frozenset({"sbatch", "salloc", "qsub", "bsub"})
 
 
 def choose_step(followed: FollowedScript, options: Options, findings: ScriptFindings) -> ScriptStep | None:
-    """Return the step that trains, and report the others; None if there is none."""
+    """Return the step that trains, and report the others; None without such a step."""
     steps = [step for step in followed.steps if not _is_own_submission(step)]
     for step in steps:
         _refuse_program(step, findings)

@@ -9,13 +9,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.schema_files import load_table
+from ptcompile.importer.slurm.directives import Options, rows_of
 from ptcompile.kubernetes.commands import basename
 from ptcompile.simulator.launchers.arguments import OptionTable, read_arguments
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.importer.slurm.directives import Options
 
 _MOUNTS = frozenset({"B", "bind", "v", "volume", "V", "m", "mount"})
 _FOLDERS = frozenset({"pwd", "cwd", "w", "workdir"})
@@ -71,7 +67,7 @@ def enter_container(argv: Sequence[str], options: Options) -> tuple[StepContaine
     words = [*argv]
     given: list[tuple[str, str]] = []
     program = basename(words[0]) if words else ""
-    valued = load_table("importer/slurm/slurm.json")["containers"].get(program)
+    valued = rows_of("containers").get(program)
     if valued is not None:
         # shifter alone has no verb, such as exec or run, and names its image in an option
         has_verb = program != "shifter"

@@ -14,18 +14,19 @@ from functools import cache
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.importer.slurm.amounts import READERS
+from ptcompile.importer.slurm.findings import Offsets
 from ptcompile.simulator.launchers.arguments import GivenOption, OptionTable, read_arguments
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.importer.slurm.findings import Place
-
-TABLE = "importer/slurm/slurm.json"
 _WORD = "#SBATCH"
 _OTHER_SYSTEMS = ("#PBS", "#BSUB", "#SLURM", "#COBALT", "#FLUX", "#$ -")
 _MAX_OPTIONS = 500
 _MAX_LINE = 1 << 13
 """Maximum number of characters of a directive that are read."""
+
+
+def rows_of(name: str) -> Any:
+    """Return a part of the table of facts about Slurm, such as `options`."""
+    return load_table("importer/slurm/slurm.json")[name]
 
 
 class SlurmOption(NamedTuple):
@@ -37,7 +38,7 @@ class SlurmOption(NamedTuple):
     """Empty without a value."""
     written: str
     """The argument with its value, for messages."""
-    place: Place
+    place: Offsets
     """Its line in the script, or the command."""
     row: Mapping[str, Any] = {}
     """What the table says about it; empty for an unknown option."""
@@ -61,7 +62,7 @@ class Options(dict[str, SlurmOption]):
         """Return the value of the first of these options that is given, or nothing."""
         return next((self[name].value for name in names if name in self), "")
 
-    def place(self, *names: str) -> Place:
+    def place(self, *names: str) -> Offsets:
         """Return where the first of these options that is given stands, or else the beginning of the script."""
         return next((self[name].place for name in names if name in self), (0, 0))
 
@@ -75,7 +76,7 @@ class Directives(NamedTuple):
 
     components: list[list[SlurmOption]]
     """The options of each component; a job that is not heterogeneous has one."""
-    ignored: list[tuple[Place, str]]
+    ignored: list[tuple[Offsets, str]]
     """The place of each line that only looks like a directive, and why."""
 
 
@@ -86,7 +87,7 @@ _not_at_margin = re.compile(r"\s+#SBATCH\s").match
 def read_directives(text: str) -> Directives:
     """Return the directives of a script: those before its first command."""
     components: list[list[SlurmOption]] = [[]]
-    ignored: list[tuple[Place, str]] = []
+    ignored: list[tuple[Offsets, str]] = []
     in_head = True
     start = 0
     for line in text.split("\n"):
@@ -117,7 +118,7 @@ def split_directive(line: str) -> list[str]:
         return line[:_MAX_LINE].split()
 
 
-def _read_directive(words: Sequence[str], place: Place) -> list[SlurmOption]:
+def _read_directive(words: Sequence[str], place: Offsets) -> list[SlurmOption]:
     """Return the options of a directive, with the arguments that are no options."""
     options, rest = read_options(words, place)
     while rest:
@@ -127,7 +128,7 @@ def _read_directive(words: Sequence[str], place: Place) -> list[SlurmOption]:
     return options
 
 
-def read_options(words: Sequence[str], place: Place) -> tuple[list[SlurmOption], list[str]]:
+def read_options(words: Sequence[str], place: Offsets) -> tuple[list[SlurmOption], list[str]]:
     """Return the options of a command line, and the program after them with its arguments."""
     given, program = read_arguments(_table(), words)
     return [_option(each, place, f"{each.written}={each.value}" in words) for each in given], [*program]
@@ -135,18 +136,18 @@ def read_options(words: Sequence[str], place: Place) -> tuple[list[SlurmOption],
 
 @cache
 def _table() -> OptionTable:
-    rows: Mapping[str, Any] = load_table(TABLE)["options"]
+    rows = rows_of("options")
     flags = frozenset([name for name, row in rows.items() if row["takes"] != "required"])
     return OptionTable(
         frozenset(rows), flags, {f"-{row['short']}": name for name, row in rows.items() if "short" in row}
     )
 
 
-def _option(given: GivenOption, place: Place, has_equals: bool) -> SlurmOption:
+def _option(given: GivenOption, place: Offsets, has_equals: bool) -> SlurmOption:
     is_long = given.written.startswith("--")
     # Slurm has no spellings with underscores, of which argparse knows two for each option
     meant = sorted({match[2:].replace("_", "-") for match in given.matches}) or [given.name]
-    row = load_table(TABLE)["options"].get(meant[0], {}) if len(meant) == 1 else {}
+    row = rows_of("options").get(meant[0], {}) if len(meant) == 1 else {}
     wrong = f"it may be {' or '.join(meant[:3])}" if len(meant) > 1 else ""
     if has_equals and not is_long:
         wrong = "a short option has no ="

@@ -12,8 +12,8 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.importer.slurm.allocation import Allocation
 from ptcompile.importer.slurm.amounts import quantity_of
 from ptcompile.importer.slurm.choice import allocation_of
-from ptcompile.importer.slurm.directives import TABLE, Options
-from ptcompile.importer.slurm.findings import ScriptFindings, exports_of_shell, shortened, unresolved
+from ptcompile.importer.slurm.directives import Options, rows_of
+from ptcompile.importer.slurm.findings import Offsets, ScriptFindings, exports_of_shell, shortened, unresolved
 from ptcompile.importer.slurm.launch import StepLaunch, read_launch
 from ptcompile.importer.slurm.leftovers import is_rendezvous, kept_variables, report_setup
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
@@ -21,12 +21,8 @@ from ptcompile.importer.slurm.sweeps import known_text, label
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import get
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.importer.slurm.findings import Place
 
-
-class Job(NamedTuple):
+class BatchJob(NamedTuple):
     """What the fields of a spec come from."""
 
     text: str
@@ -45,7 +41,7 @@ class Job(NamedTuple):
     """Number of jobs of an array that are one long training, or 0."""
 
 
-def fields_of(job: Job) -> dict[str, Any]:
+def fields_of(job: BatchJob) -> dict[str, Any]:
     """Return the fields of the spec, and report what they lack."""
     step, findings = job.step, job.findings
     allocation = allocation_of(step, job.options)
@@ -88,7 +84,7 @@ def _image(step: ScriptStep, findings: ScriptFindings) -> str:
     return container.image
 
 
-def _folder(job: Job) -> str:
+def _folder(job: BatchJob) -> str:
     folder = job.step.container.folder or job.options.value("chdir")
     return folder if folder.startswith("/") and "$" not in folder else ""
 
@@ -115,7 +111,7 @@ def _volumes(step: ScriptStep, findings: ScriptFindings) -> dict[str, Any]:
     }
 
 
-def _resources(job: Job, allocation: Allocation) -> dict[str, Any]:
+def _resources(job: BatchJob, allocation: Allocation) -> dict[str, Any]:
     """Return the amounts of a node."""
     if allocation.memory == 0:
         text = "all memory of the node, mem=0, is not an amount"
@@ -138,7 +134,7 @@ def _resources(job: Job, allocation: Allocation) -> dict[str, Any]:
     return {field: amount for field, amount in amounts.items() if amount}
 
 
-def _accelerator(job: Job, gpu_type: str) -> str:
+def _accelerator(job: BatchJob, gpu_type: str) -> str:
     """Return the product that a type of GPU means, or nothing if it is a name of the site."""
     vendor = "amd" if gpu_type.lower().startswith("mi") else "nvidia"
     product = f"{vendor}-{gpu_type.lower()}"
@@ -152,7 +148,7 @@ def _accelerator(job: Job, gpu_type: str) -> str:
     return ""
 
 
-def _places(job: Job) -> dict[str, str]:
+def _places(job: BatchJob) -> dict[str, str]:
     """Return queue and priority, as far as a table of the cluster is given."""
     given = {option.row.get("becomes"): f"{name}.{option.value}" for name, option in job.options.items()}
     return {field: job.values[given[field]] for field in ("queue", "priority") if given.get(field) in job.values}
@@ -166,7 +162,7 @@ _limit = re.compile(
 _trap = re.compile(r"(?m)^[ \t]*trap[ \t]")
 
 
-def _run_policy(job: Job) -> dict[str, Any]:
+def _run_policy(job: BatchJob) -> dict[str, Any]:
     """Return when the job ends and what restarts it: --time, --requeue, scripts that requeue themselves.
 
     Source: docs/facts/slurm.md#requeue.
@@ -191,7 +187,7 @@ def _run_policy(job: Job) -> dict[str, Any]:
     return {**policy, "suspend": True} if "hold" in options else policy
 
 
-def _retries(job: Job) -> int | str:
+def _retries(job: BatchJob) -> int | str:
     """Return how often a script requeues itself, as far as it compares the count."""
     match = _limit.search(job.text)
     if match is None or _trap.search(job.text) is not None:
@@ -210,11 +206,11 @@ def _grace(options: Options) -> int | None:
 _prefix = re.compile(r"^(?:APPTAINERENV|SINGULARITYENV)_")
 
 
-def _env(job: Job, launch: StepLaunch) -> dict[str, Any]:
+def _env(job: BatchJob, launch: StepLaunch) -> dict[str, Any]:
     """Return the variables of the pods, with the values that they have in the script."""
     findings = job.findings
     exported: dict[str, str] = {}
-    asked: dict[str, Place] = {}
+    asked: dict[str, Offsets] = {}
     for option in [options["export"] for options in (job.options, job.first.options) if "export" in options]:
         for item in option.value.split(","):
             name, equals, value = item.partition("=")
@@ -237,14 +233,14 @@ def _env(job: Job, launch: StepLaunch) -> dict[str, Any]:
     return {name: findings.with_references(value) for name, value in env.items()}
 
 
-def _place_of_variable(text: str, name: str) -> Place | None:
+def _place_of_variable(text: str, name: str) -> Offsets | None:
     """Return the line that assigns a variable."""
     pattern = rf"(?m)^.*?(?<![\w$])(?:APPTAINERENV_|SINGULARITYENV_)?{re.escape(name)}=.*$"
     match = re.search(pattern, text)
     return None if match is None else match.span()
 
 
-def _report_unknown(job: Job, fields: Mapping[str, Any], swept: Collection[str]) -> None:
+def _report_unknown(job: BatchJob, fields: Mapping[str, Any], swept: Collection[str]) -> None:
     """Report what the shell would have put into the program's arguments and variables."""
     place, findings = job.step.place, job.findings
     env = fields.get("env", {})
@@ -269,7 +265,7 @@ def _written(name: str) -> str:
     return name if name.startswith(("$", "`")) else f"${name}"
 
 
-def _hint(job: Job, name: str) -> str:
+def _hint(job: BatchJob, name: str) -> str:
     """Return what takes the place of a variable of Slurm, or what the script assigns to another."""
     meaning = load_table("linter/slurm.json")["instead"].get(name)
     match = re.search(rf"(?m)^[ \t]*(?:export[ \t]+)?{re.escape(name)}=(\S.*)$", job.text)
@@ -278,10 +274,10 @@ def _hint(job: Job, name: str) -> str:
     return f": it is {shortened([match[1]])} in the script" if match is not None else ""
 
 
-def comments_of(job: Job, document: Mapping[str, Any]) -> dict[Path, str]:
+def comments_of(job: BatchJob, document: Mapping[str, Any]) -> dict[Path, str]:
     """Return the line that each amount comes from."""
     comments: dict[Path, str] = {}
-    for field, names in load_table(TABLE)["amounts"].items():
+    for field, names in rows_of("amounts").items():
         path: Path = ("spec", *field.split("."))
         place = job.options.place(*names)
         if get(document, path) and any(place):

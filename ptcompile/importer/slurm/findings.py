@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Severity
     from ptcompile.source.documents import Source
 
-    Place = tuple[int, int]
-    """Offsets of a part of the script: its start and its end."""
-
+Offsets = tuple[int, int]
+"""Offsets of a part of the script: its start and its end."""
 _MAX_QUOTED = 80
 _MAX_FINDINGS = 200
 
@@ -38,7 +37,9 @@ class ScriptFindings:
         """Options whose meaning on the cluster the import was given: there is nothing to say about them."""
         self.problems: list[Problem] = []
 
-    def add(self, name: str, place: Place, text: str, help: str | None = None, severity: Severity = "warning") -> None:
+    def add(
+        self, name: str, place: Offsets, text: str, help: str | None = None, severity: Severity = "warning"
+    ) -> None:
         """Add a finding about a part of the script."""
         if len(self.problems) >= _MAX_FINDINGS:
             return
@@ -61,7 +62,7 @@ class ScriptFindings:
     refuse = partialmethod(add, "script-refused", severity="error")
     """Add the reason why there is no spec."""
 
-    def leave(self, place: Place, what: str, why: str) -> None:
+    def leave(self, place: Offsets, what: str, why: str) -> None:
         """Note what has no place in a spec."""
         self.note(place, f"{what}: left behind", why)
 
@@ -108,7 +109,7 @@ class ScriptFindings:
 _export = re.compile(r"(?m)^[ \t]*export[ \t]+([A-Za-z_]\w{1,60}(?:[ \t]+[A-Za-z_]\w{1,60}){0,20})[ \t]*$")
 
 
-def exports_of_shell(text: str) -> dict[str, Place]:
+def exports_of_shell(text: str) -> dict[str, Offsets]:
     """Return the variables that `export NAME` takes from the submitting shell, with their places."""
     return {name: match.span(1) for match in _export.finditer(text) for name in match[1].split()}
 

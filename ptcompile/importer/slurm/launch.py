@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile.importer.slurm.findings import shortened
+from ptcompile.importer.slurm.allocation import Allocation
+from ptcompile.importer.slurm.findings import ScriptFindings, shortened
+from ptcompile.importer.slurm.program import ScriptStep
 from ptcompile.kubernetes.commands import PROCESS_WORDS, SHELLS, basename, unwrap
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers.arguments import read_arguments
 from ptcompile.simulator.launchers.command import entry_arguments
 from ptcompile.simulator.launchers.torchrun import conf_of, option_variable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.importer.slurm.allocation import Allocation
-    from ptcompile.importer.slurm.findings import ScriptFindings
-    from ptcompile.importer.slurm.program import ScriptStep
 
 _VARIABLE_OPTIONS = ("tee", "redirects", "log-dir", "role", "local-ranks-filter", "signals-to-handle")
 """torchrun's options that no field of `elastic` has: torchrun reads them from the environment too."""

@@ -6,16 +6,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
-from ptcompile._internal.schema_files import load_table
-from ptcompile.importer.slurm.directives import TABLE
-from ptcompile.importer.slurm.findings import shortened
-from ptcompile.importer.slurm.program import setup_kind
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.importer.slurm.directives import Directives, SlurmOption
-    from ptcompile.importer.slurm.findings import Place, ScriptFindings
-    from ptcompile.importer.slurm.program import ScriptStep
+from ptcompile.importer.slurm.directives import Directives, SlurmOption, rows_of
+from ptcompile.importer.slurm.findings import Offsets, ScriptFindings, shortened
+from ptcompile.importer.slurm.program import ScriptStep, setup_kind
 
 
 def report_directives(directives: Directives, findings: ScriptFindings) -> None:
@@ -29,7 +22,7 @@ def report_directives(directives: Directives, findings: ScriptFindings) -> None:
     given = {option.name: option for option in options}
     for option in options:
         _report_rejected(option, findings)
-    for names in load_table(TABLE)["exclusive"]:
+    for names in rows_of("exclusive"):
         together = [given[name] for name in names if name in given]
         if len(together) > 1:
             text = f"sbatch rejects {' with '.join(f'--{option.name}' for option in together)}"
@@ -87,13 +80,13 @@ def report_step_options(step: ScriptStep, findings: ScriptFindings) -> None:
     _report_options([option for option in options if "step" not in option.row], findings)
 
 
-def report_setup(commands: Iterable[tuple[Sequence[str], Place]], findings: ScriptFindings) -> None:
+def report_setup(commands: Iterable[tuple[Sequence[str], Offsets]], findings: ScriptFindings) -> None:
     """Report commands that prepare something, each with its place."""
-    by_kind: dict[str, list[tuple[Sequence[str], Place]]] = {}
+    by_kind: dict[str, list[tuple[Sequence[str], Offsets]]] = {}
     for words, place in commands:
         by_kind.setdefault(_kind_of_setup(words), []).append((words, place))
 
-    reasons = load_table(TABLE)["reasons"]
+    reasons = rows_of("reasons")
     for kind, row in [(kind, row) for kind, row in reasons.items() if kind in by_kind]:
         (_, first), *_others = by_kind[kind]
         written = dict.fromkeys(shortened(words[: row["words"]]) for words, _ in by_kind[kind])
@@ -115,11 +108,10 @@ _networks = re.compile(r"(?:FI|UCX|OMPI|I_MPI|MPICH|PMIX|PMI)_").match
 
 
 def kept_variables(
-    step: ScriptStep, exported: Mapping[str, str], findings: ScriptFindings, places: Mapping[str, Place]
+    step: ScriptStep, exported: Mapping[str, str], findings: ScriptFindings, places: Mapping[str, Offsets]
 ) -> dict[str, Any]:
     """Return the variables that the pods get, and report the others."""
-    table = load_table(TABLE)
-    networks: Mapping[str, str] = table["networks"]
+    networks, left = rows_of("networks"), rows_of("left")
     command = " ".join(" ".join(step.argv).split())
     kept: dict[str, Any] = {}
     for name, value in exported.items():
@@ -133,8 +125,8 @@ def kept_variables(
             text = f"{name} names the network of the old nodes: it is left behind"
             help = networks.get(name, "of the old network")
             findings.decide(place, text, f"{help}; set fabric if the nodes have a fast network")
-        elif name in table["left"]:
-            findings.leave(place, name, table["left"][name])
+        elif name in left:
+            findings.leave(place, name, left[name])
         elif is_rendezvous(name, value):
             continue
         elif " " in value.strip() and " ".join(value.split()) in command:

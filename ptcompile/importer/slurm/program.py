@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.schema_files import load_table
 from ptcompile.importer.slurm.containers import StepContainer, enter_container
-from ptcompile.importer.slurm.directives import TABLE, Options, last_values, read_options
+from ptcompile.importer.slurm.directives import Options, last_values, read_options, rows_of
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.shell.calls import ShellCall, no_files
 from ptcompile.shell.interpreter import Interpreter
@@ -212,7 +211,7 @@ def _srun_index(words: Sequence[str]) -> int | None:
 def setup_kind(words: Sequence[str]) -> str:
     """Return what a command of a script is about, other than training: `module`, `environment`, ..., or nothing."""
     name = "".join(map(basename, words[:1]))
-    kinds: Mapping[str, Sequence[str]] = load_table(TABLE)["setup"]
+    kinds: Mapping[str, Sequence[str]] = rows_of("setup")
     kind = next((kind for kind, names in kinds.items() if name in names), "")
     if kind == "environment" and words[1:] and words[1] in _RUNNERS:
         return ""
@@ -220,7 +219,7 @@ def setup_kind(words: Sequence[str]) -> str:
 
 
 def _is_setup(step: ScriptStep) -> bool:
-    """Return whether a step trains nothing, whatever it starts."""
+    """Return whether a step only prepares or tells something."""
     entry = step.invocation.entry
     if step.invocation.launcher != "command":
         return False

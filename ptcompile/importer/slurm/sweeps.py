@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise, product
 from math import prod
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile.importer.slurm.amounts import ArrayIndexes
 from ptcompile.importer.slurm.leftovers import is_rendezvous
-from ptcompile.shell.values import is_known, text_of
+from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
+from ptcompile.shell.values import Variable, is_known, text_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ptcompile.importer.slurm.amounts import ArrayIndexes
-    from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
-    from ptcompile.shell.values import Variable
-
-    Follow = Callable[[Mapping[str, str], Mapping[str, str]], ScriptStep | None]
-    """Follows the script with more variables and with symbols, and returns the step that trains."""
-
+Follow = Callable[[Mapping[str, str], Mapping[str, str]], ScriptStep | None]
+"""Follows the script with more variables and with symbols, and returns the step that trains."""
 INDEX = "SLURM_ARRAY_TASK_ID"
 _OWN_INDEX = "TASK_ID"
 """The variable of the pods that has the index: SLURM_ variables make Lightning look for Slurm."""
