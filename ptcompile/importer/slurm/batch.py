@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import partial
+from itertools import count, takewhile
+from os.path import splitext
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem
@@ -13,7 +15,7 @@ from ptcompile.importer.slurm.allocation import Allocation, allocate, variables_
 from ptcompile.importer.slurm.amounts import ArrayIndexes
 from ptcompile.importer.slurm.choice import choose_step
 from ptcompile.importer.slurm.directives import Directives, Options, last_values, read_directives
-from ptcompile.importer.slurm.fields import BatchJob, comments_of, fields_of
+from ptcompile.importer.slurm.fields import ScriptJob, comments_of, fields_of
 from ptcompile.importer.slurm.findings import ScriptFindings
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, follow_batch, place_of
 from ptcompile.kubernetes.commands import SHELLS, basename
@@ -44,8 +46,11 @@ def import_script(source: Source, filename: str | None, values: Mapping[str, str
     findings = ScriptFindings(source)
     batch = _Batch(source.text, filename, values, findings)
     job = batch.job() if batch.is_for_shell() else None
-    document = None if job is None else batch.document(job)
-    comments = {} if job is None or document is None else comments_of(job, document)
+    if job is None:
+        return ImportedScript(None, {}, findings.in_order())
+
+    document = batch.document(job)
+    comments = comments_of(job, document)
     return ImportedScript(None if findings.is_refused else document, comments, findings.in_order())
 
 
@@ -86,7 +91,7 @@ class _Batch:
             self.findings.refuse(place, text, help)
         return program in SHELLS
 
-    def job(self) -> BatchJob | None:
+    def job(self) -> ScriptJob | None:
         """Return what the spec is made of, and report what it lacks; None if the script is refused."""
         findings = self.findings
         followed = self.follow({}, {})
@@ -106,13 +111,11 @@ class _Batch:
         array: ArrayIndexes | None = self.options.amount("array")
         is_chain = array is not None and self._is_chain(array, followed)
         again = partial(self._again, step)
-        sweep = None
-        if array is not None and not is_chain:
-            sweep = sweeps.read_sweep(array, followed, step, again)
+        sweep = None if array is None or is_chain else sweeps.read_sweep(array, followed, step, again)
         if array is not None:
             self._report_array(array, sweep, is_chain=is_chain)
 
-        return BatchJob(
+        return ScriptJob(
             text=self.text,
             options=self.options,
             values=self.values,
@@ -124,7 +127,7 @@ class _Batch:
             chain=array.size if array is not None and is_chain else 0,
         )
 
-    def document(self, job: BatchJob) -> dict[str, Any]:
+    def document(self, job: ScriptJob) -> dict[str, Any]:
         """Return the spec, with variants for the jobs of an array."""
         leftovers.report_step_options(job.step, self.findings)
         document = {
@@ -176,13 +179,10 @@ class _Batch:
 
 def _stem(filename: str | None) -> str:
     """Return the name of a job without --job-name: that of its file, or `sbatch` for the standard input."""
-    name = basename(filename or "")
-    return name.rpartition(".")[0] or name if name not in ("", "-", "<stdin>") else "sbatch"
+    name, _ = splitext(basename(filename or "-"))
+    return "sbatch" if name in ("-", "<stdin>") else name
 
 
 def _arguments(values: Mapping[str, str]) -> list[str]:
     """Return the arguments of sbatch that are given, from the first on without a gap."""
-    arguments: list[str] = []
-    while (number := str(len(arguments) + 1)) in values:
-        arguments.append(values[number])
-    return arguments
+    return [values[number] for number in takewhile(values.__contains__, map(str, count(1)))]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ptcompile.importer.slurm import leftovers
 from ptcompile.importer.slurm.allocation import Allocation, allocate
-from ptcompile.importer.slurm.directives import Options
+from ptcompile.importer.slurm.directives import Options, rows_of
 from ptcompile.importer.slurm.findings import ScriptFindings, shortened
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, rank_of
 from ptcompile.kubernetes.commands import unwrap
@@ -15,7 +15,6 @@ from ptcompile.kubernetes.commands import unwrap
 _trains = re.compile(
     r"(?i)(?:.*[/_.-])?(?:pre)?train|.*(?:finetune|fine_tune|sft|pretrain|main\.py|train\w*\.py)"
 ).match
-_SUBMITTERS = frozenset({"sbatch", "salloc", "qsub", "bsub"})
 
 
 def choose_step(followed: FollowedScript, options: Options, findings: ScriptFindings) -> ScriptStep | None:
@@ -62,19 +61,12 @@ def _is_own_submission(step: ScriptStep) -> bool:
 
 
 def _refuse_program(step: ScriptStep, findings: ScriptFindings) -> None:
-    """Refuse what no job can be: other schedulers and launchers of all nodes."""
-    written = shortened(step.command.words)
-    if step.invocation.launcher == "mpirun":
-        text = f"{step.program} starts the processes of all nodes: no target does that ({written})"
-        findings.refuse(step.place, text, "write a spec with script: torchrun starts it on each node")
-    elif step.program == "ray":
-        findings.refuse(step.place, f"a Ray cluster is not a torchrun job ({written})", "write a RayJob")
-    elif "submitit.core._submit" in step.argv:
-        text = f"submitit runs a pickled function from {step.argv[-1]}, which reads SLURM_ variables"
-        findings.refuse(step.place, text, "import the script that submitit was called for, as script")
-    elif step.program in _SUBMITTERS:
-        text = f"the script submits other scripts: {written}"
-        findings.refuse(step.place, text, "import the script that it submits")
+    """Refuse what no job can be: other schedulers, and launchers of all nodes."""
+    program = "submitit" if "submitit.core._submit" in step.argv else step.program
+    row = rows_of("refused").get(program)
+    if row is not None:
+        text = row["text"].format(written=shortened(step.command.words), last=step.argv[-1])
+        findings.refuse(step.place, text, row["help"])
 
 
 def _check_others(chosen: ScriptStep, steps: Sequence[ScriptStep], findings: ScriptFindings) -> None:

@@ -22,7 +22,7 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import get
 
 
-class BatchJob(NamedTuple):
+class ScriptJob(NamedTuple):
     """What the fields of a spec come from."""
 
     text: str
@@ -41,7 +41,7 @@ class BatchJob(NamedTuple):
     """Number of jobs of an array that are one long training, or 0."""
 
 
-def fields_of(job: BatchJob) -> dict[str, Any]:
+def fields_of(job: ScriptJob) -> dict[str, Any]:
     """Return the fields of the spec, and report what they lack."""
     step, findings = job.step, job.findings
     allocation = allocation_of(step, job.options)
@@ -84,7 +84,7 @@ def _image(step: ScriptStep, findings: ScriptFindings) -> str:
     return container.image
 
 
-def _folder(job: BatchJob) -> str:
+def _folder(job: ScriptJob) -> str:
     folder = job.step.container.folder or job.options.value("chdir")
     return folder if folder.startswith("/") and "$" not in folder else ""
 
@@ -111,7 +111,7 @@ def _volumes(step: ScriptStep, findings: ScriptFindings) -> dict[str, Any]:
     }
 
 
-def _resources(job: BatchJob, allocation: Allocation) -> dict[str, Any]:
+def _resources(job: ScriptJob, allocation: Allocation) -> dict[str, Any]:
     """Return the amounts of a node."""
     if allocation.memory == 0:
         text = "all memory of the node, mem=0, is not an amount"
@@ -134,7 +134,7 @@ def _resources(job: BatchJob, allocation: Allocation) -> dict[str, Any]:
     return {field: amount for field, amount in amounts.items() if amount}
 
 
-def _accelerator(job: BatchJob, gpu_type: str) -> str:
+def _accelerator(job: ScriptJob, gpu_type: str) -> str:
     """Return the product that a type of GPU means, or nothing if it is a name of the site."""
     vendor = "amd" if gpu_type.lower().startswith("mi") else "nvidia"
     product = f"{vendor}-{gpu_type.lower()}"
@@ -148,7 +148,7 @@ def _accelerator(job: BatchJob, gpu_type: str) -> str:
     return ""
 
 
-def _places(job: BatchJob) -> dict[str, str]:
+def _places(job: ScriptJob) -> dict[str, str]:
     """Return queue and priority, as far as a table of the cluster is given."""
     given = {option.row.get("becomes"): f"{name}.{option.value}" for name, option in job.options.items()}
     return {field: job.values[given[field]] for field in ("queue", "priority") if given.get(field) in job.values}
@@ -162,7 +162,7 @@ _limit = re.compile(
 _trap = re.compile(r"(?m)^[ \t]*trap[ \t]")
 
 
-def _run_policy(job: BatchJob) -> dict[str, Any]:
+def _run_policy(job: ScriptJob) -> dict[str, Any]:
     """Return when the job ends and what restarts it: --time, --requeue, scripts that requeue themselves.
 
     Source: docs/facts/slurm.md#requeue.
@@ -187,7 +187,7 @@ def _run_policy(job: BatchJob) -> dict[str, Any]:
     return {**policy, "suspend": True} if "hold" in options else policy
 
 
-def _retries(job: BatchJob) -> int | str:
+def _retries(job: ScriptJob) -> int | str:
     """Return how often a script requeues itself, as far as it compares the count."""
     match = _limit.search(job.text)
     if match is None or _trap.search(job.text) is not None:
@@ -206,7 +206,7 @@ def _grace(options: Options) -> int | None:
 _prefix = re.compile(r"^(?:APPTAINERENV|SINGULARITYENV)_")
 
 
-def _env(job: BatchJob, launch: StepLaunch) -> dict[str, Any]:
+def _env(job: ScriptJob, launch: StepLaunch) -> dict[str, Any]:
     """Return the variables of the pods, with the values that they have in the script."""
     findings = job.findings
     exported: dict[str, str] = {}
@@ -240,7 +240,7 @@ def _place_of_variable(text: str, name: str) -> Offsets | None:
     return None if match is None else match.span()
 
 
-def _report_unknown(job: BatchJob, fields: Mapping[str, Any], swept: Collection[str]) -> None:
+def _report_unknown(job: ScriptJob, fields: Mapping[str, Any], swept: Collection[str]) -> None:
     """Report what the shell would have put into the program's arguments and variables."""
     place, findings = job.step.place, job.findings
     env = fields.get("env", {})
@@ -265,7 +265,7 @@ def _written(name: str) -> str:
     return name if name.startswith(("$", "`")) else f"${name}"
 
 
-def _hint(job: BatchJob, name: str) -> str:
+def _hint(job: ScriptJob, name: str) -> str:
     """Return what takes the place of a variable of Slurm, or what the script assigns to another."""
     meaning = load_table("linter/slurm.json")["instead"].get(name)
     match = re.search(rf"(?m)^[ \t]*(?:export[ \t]+)?{re.escape(name)}=(\S.*)$", job.text)
@@ -274,7 +274,7 @@ def _hint(job: BatchJob, name: str) -> str:
     return f": it is {shortened([match[1]])} in the script" if match is not None else ""
 
 
-def comments_of(job: BatchJob, document: Mapping[str, Any]) -> dict[Path, str]:
+def comments_of(job: ScriptJob, document: Mapping[str, Any]) -> dict[Path, str]:
     """Return the line that each amount comes from."""
     comments: dict[Path, str] = {}
     for field, names in rows_of("amounts").items():
