@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
@@ -130,24 +131,31 @@ def _read_directive(words: Sequence[str], place: Offsets) -> list[SlurmOption]:
 
 def read_options(words: Sequence[str], place: Offsets) -> tuple[list[SlurmOption], list[str]]:
     """Return the options of a command line, and the program after them with its arguments."""
-    given, program = read_arguments(_table(), words)
-    return [_option(each, place, f"{each.written}={each.value}" in words) for each in given], [*program]
+    table = _table()
+    # an unknown option takes no value that looks like another option
+    flags = {word[2:] for word, following in pairwise(words) if following.startswith("-")} - table.names
+    given, program = read_arguments(table._replace(flags=table.flags | flags), words)
+    return [_option(each, place, has_equals=f"{each.written}={each.value}" in words) for each in given], [*program]
 
 
 @cache
 def _table() -> OptionTable:
     rows = rows_of("options")
-    flags = frozenset([name for name, row in rows.items() if row["takes"] != "required"])
     return OptionTable(
-        frozenset(rows), flags, {f"-{row['short']}": name for name, row in rows.items() if "short" in row}
+        names=frozenset(rows),
+        flags=frozenset([name for name, row in rows.items() if row["takes"] != "required"]),
+        short={f"-{row['short']}": name for name, row in rows.items() if "short" in row},
     )
 
 
-def _option(given: GivenOption, place: Offsets, has_equals: bool) -> SlurmOption:
+def _option(given: GivenOption, place: Offsets, *, has_equals: bool) -> SlurmOption:
+    """Return an option that was read as argparse reads it, which getopt may reject."""
+    rows = rows_of("options")
     is_long = given.written.startswith("--")
-    # Slurm has no spellings with underscores, of which argparse knows two for each option
-    meant = sorted({match[2:].replace("_", "-") for match in given.matches}) or [given.name]
-    row = rows_of("options").get(meant[0], {}) if len(meant) == 1 else {}
+    # argparse knows each option with underscores too, sbatch does not
+    meant = [match[2:] for match in given.matches if "_" not in match] or [given.name]
+    is_other = "_" in given.written and given.written[2:] not in rows
+    row = {} if is_other or len(meant) > 1 else rows.get(meant[0], {})
     wrong = f"it may be {' or '.join(meant[:3])}" if len(meant) > 1 else ""
     if has_equals and not is_long:
         wrong = "a short option has no ="

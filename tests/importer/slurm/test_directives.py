@@ -28,9 +28,13 @@ def test_an_unambiguous_prefix_is_an_option() -> None:
     assert options("--job-nam=x")["job-name"] == "x"
 
 
-@pytest.mark.parametrize("line", ["-t=10", "--tim=10", "--no-such=1"])
+@pytest.mark.parametrize("line", ["-t=10", "--tim=10", "--no-such=1", "--gpus_per_node=4"])
 def test_what_sbatch_rejects_has_no_effect(line: str) -> None:
     assert options(line) == {}
+
+
+def test_an_unknown_option_takes_no_other_option() -> None:
+    assert options("--of-a-plugin --time=10") == {"time": "10"}
 
 
 def test_only_directives_before_the_first_command_count() -> None:
