@@ -36,7 +36,8 @@ def read_sweep(array: ArrayIndexes, first: FollowedScript, step: ScriptStep, fol
     if INDEX not in first.reads or array.size > min(_MAX_JOBS, _MAX_EFFORT // max(first.effort, 1)):
         return None
     indexes = [str(index) for index in array.each()]
-    steps = [each for index in indexes if (each := follow({INDEX: index}, {})) is not None]
+    own = symbols_of(step)
+    steps = [each for index in indexes if (each := follow({INDEX: index}, own)) is not None]
     if len(steps) < len(indexes):
         return None
 
@@ -46,7 +47,7 @@ def read_sweep(array: ArrayIndexes, first: FollowedScript, step: ScriptStep, fol
         known = [text for text in texts if text is not None]
         values |= {name: known} if len(known) == len(steps) and len({*known}) > 1 else {}
 
-    symbols = {**symbols_of(step), **{name: f"$({name})" for name in values}}
+    symbols = {**own, **{name: f"$({name})" for name in values}}
     # a script that compares the index takes no branch for what stands for it
     for index in (symbols[_OWN_INDEX], indexes[0]):
         base = follow({INDEX: index}, symbols)

@@ -94,6 +94,14 @@ def test_a_value_replaces_what_the_script_computes() -> None:
     assert spec_of(body, {"N": "7"})["command"] == ["python", "train.py", "--lines", "7"]
 
 
+def test_jobs_of_an_array_share_what_the_script_does_not_say() -> None:
+    head = "#!/bin/bash\n#SBATCH --array=0-1\n"
+    body = "export DATA=$SCRATCH/x\nLRS=(1 2)\nLR=${LRS[$SLURM_ARRAY_TASK_ID]}\npython train.py --data $DATA --lr $LR\n"
+    (document,) = ptcompile.import_manifests(head + body).specs
+    assert document["spec"]["command"] == ["python", "train.py", "--data", "$(DATA)", "--lr", "$(LR)"]
+    assert document["variants"] == {"lr-1": {"env": {"LR": "1"}}, "lr-2": {"env": {"LR": "2"}}}
+
+
 def test_tables_of_the_cluster() -> None:
     head = "#!/bin/bash\n#SBATCH -p gpu -q high\n"
     spec = spec_of("python train.py\n", {"partition.gpu": "research", "qos.high": "urgent"}, head)
