@@ -68,7 +68,8 @@ def fields_of(job: ScriptJob) -> dict[str, Any]:
         **_volumes(step, findings),
         "runPolicy": _run_policy(job),
         "terminationGracePeriodSeconds": _grace(job.options),
-        **_places(job),
+        "queue": _placed(job, "queue"),
+        "priority": _placed(job, "priority"),
     }
     fields = {name: value for name, value in fields.items() if value}
     _report_unknown(job, fields, swept)
@@ -148,10 +149,10 @@ def _accelerator(job: ScriptJob, gpu_type: str) -> str:
     return ""
 
 
-def _places(job: ScriptJob) -> dict[str, str]:
-    """Return queue and priority, as far as a table of the cluster is given."""
-    given = {option.row.get("becomes"): f"{name}.{option.value}" for name, option in job.options.items()}
-    return {field: job.values[given[field]] for field in ("queue", "priority") if given.get(field) in job.values}
+def _placed(job: ScriptJob, field: str) -> str:
+    """Return the queue or the priority, as far as a table of the cluster is given."""
+    keys = [f"{name}.{option.value}" for name, option in job.options.items() if option.row.get("becomes") == field]
+    return next((job.values[key] for key in keys if key in job.values), "")
 
 
 _requeue = re.compile(r"(?m)^(?![ \t]*#).*?\b(scontrol[ \t]+requeue|sbatch[ \t][^\n]*(?:\$0|\$\{?BASH_SOURCE)[^\n]*)")

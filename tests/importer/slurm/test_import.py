@@ -103,7 +103,7 @@ def test_jobs_of_an_array_share_what_the_script_does_not_say() -> None:
 
 
 def test_tables_of_the_cluster() -> None:
-    head = "#!/bin/bash\n#SBATCH -p gpu -q high\n"
+    head = "#!/bin/bash\n#SBATCH -q high -p gpu -A other\n"
     spec = spec_of("python train.py\n", {"partition.gpu": "research", "qos.high": "urgent"}, head)
     assert (spec["queue"], spec["priority"]) == ("research", "urgent")
     text = f"{head}python train.py\n"
