@@ -46,7 +46,8 @@ def fields_of(job: ScriptJob) -> dict[str, Any]:
     step, findings = job.step, job.findings
     allocation = allocation_of(step, job.options)
     for option, text in allocation.doubts.items():
-        findings.decide(job.options.place(option), f"--{option}: {text}", "check nodes and elastic.nprocPerNode")
+        place = job.options.place(option) if option in job.options else step.place
+        findings.decide(place, f"--{option}: {text}", "check nodes and elastic.nprocPerNode")
     if step.invocation.launcher == "torchrun" and step.is_parallel and allocation.tasks > 1:
         text = f"srun starts torchrun in each task: ntasks-per-node={allocation.tasks} of srun torchrun"
         findings.refuse(step.place, text, "torchrun starts the processes of a node: set --ntasks-per-node=1")

@@ -102,6 +102,11 @@ def test_jobs_of_an_array_share_what_the_script_does_not_say() -> None:
     assert document["variants"] == {"lr-1": {"env": {"LR": "1"}}, "lr-2": {"env": {"LR": "2"}}}
 
 
+def test_a_doubt_about_a_step_is_at_its_line() -> None:
+    result = ptcompile.import_manifests("#!/bin/bash\n#SBATCH -N2\n\nsrun -N2 -n8 python train.py\n")
+    assert [finding.span.line for finding in result.diagnostics if "--ntasks" in finding.message if finding.span] == [4]
+
+
 def test_tables_of_the_cluster() -> None:
     head = "#!/bin/bash\n#SBATCH -q high -p gpu -A other\n"
     spec = spec_of("python train.py\n", {"partition.gpu": "research", "qos.high": "urgent"}, head)
