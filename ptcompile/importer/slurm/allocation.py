@@ -113,17 +113,15 @@ def variables_of(allocation: Allocation, options: Options, name: str) -> dict[st
 
     Source: sbatch.1, OUTPUT ENVIRONMENT VARIABLES: some are set only if their option is.
     """
-    nodes, tasks = allocation.nodes, allocation.tasks
+    nodes = allocation.nodes
     amounts: dict[str, object] = {
         "SLURM_NNODES": nodes,
         "SLURM_JOB_NUM_NODES": nodes,
         "SLURM_GPUS_ON_NODE": allocation.gpus,
         "SLURM_CPUS_ON_NODE": allocation.cpus,
-        "SLURM_MEM_PER_NODE": allocation.memory or None,
     }
     if {"ntasks", "ntasks-per-node", "ntasks-per-gpu"} & options.keys():
-        on_each = f"{tasks}(x{nodes})" if nodes > 1 else tasks
-        amounts |= {"SLURM_NTASKS": tasks * nodes, "SLURM_NPROCS": tasks * nodes, "SLURM_TASKS_PER_NODE": on_each}
+        amounts |= dict.fromkeys(("SLURM_NTASKS", "SLURM_NPROCS"), allocation.tasks * nodes)
 
     known = {variable: str(amount) for variable, amount in amounts.items() if amount is not None}
     given = {variable: options[option].value for option, variable in rows_of("given").items() if option in options}

@@ -11,10 +11,10 @@ from os.path import splitext
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.importer.slurm import leftovers, sweeps
-from ptcompile.importer.slurm.allocation import Allocation, allocate, variables_of
+from ptcompile.importer.slurm.allocation import allocate, variables_of
 from ptcompile.importer.slurm.amounts import ArrayIndexes
 from ptcompile.importer.slurm.choice import choose_step
-from ptcompile.importer.slurm.directives import Directives, Options, last_values, read_directives
+from ptcompile.importer.slurm.directives import last_values, read_directives
 from ptcompile.importer.slurm.fields import ScriptJob, comments_of, fields_of
 from ptcompile.importer.slurm.findings import ScriptFindings
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, follow_batch, place_of
@@ -62,9 +62,9 @@ class _Batch:
         self.text = text.replace("\\\r\n", " \\\n").replace("\r\n", " \n")
         self.values = values
         self.findings = findings
-        self.directives: Directives = read_directives(self.text)
-        self.options: Options = last_values(self.directives.components[0])
-        self.allocation: Allocation = allocate(self.options)
+        self.directives = read_directives(self.text)
+        self.options = last_values(self.directives.components[0])
+        self.allocation = allocate(self.options)
         self.name = self.options.value("job-name") or _stem(filename)
 
     def is_for_shell(self) -> bool:
@@ -108,7 +108,7 @@ class _Batch:
         if step is None or findings.is_refused:
             return None
 
-        array: ArrayIndexes | None = self.options.amount("array")
+        array = self.options.amount("array")
         is_chain = array is not None and self._is_chain(array, followed)
         again = partial(self._again, step)
         sweep = None if array is None or is_chain else sweeps.read_sweep(array, followed, step, again)

@@ -105,7 +105,7 @@ def _read_torchrun(launch: StepLaunch) -> None:
 
 
 def _read_meeting(launch: StepLaunch, nnodes: str) -> None:
-    """Read how many agents of torchrun meet, and where."""
+    """Read how many agents of torchrun meet."""
     low, colon, high = nnodes.partition(":")
     if colon and low != high:
         launch.elastic["nnodes"] = nnodes
@@ -115,11 +115,6 @@ def _read_meeting(launch: StepLaunch, nnodes: str) -> None:
     elif launch.nodes > 1:
         text = f"torchrun without --nnodes: each of {launch.nodes} nodes trains alone in Slurm"
         launch.decide(text, "as a job they train together: set nodes: 1 if one is meant")
-
-    backend = launch.options.get("rdzv-backend", "")
-    if backend.startswith("etcd"):
-        text = f"the rendezvous is at an {backend} server"
-        launch.decide(text, "the nodes of a job meet at the first of them, with c10d")
 
 
 def _read_started(launch: StepLaunch) -> None:
