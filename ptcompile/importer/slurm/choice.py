@@ -19,7 +19,8 @@ _trains = re.compile(
 
 def choose_step(followed: FollowedScript, options: Options, findings: ScriptFindings) -> ScriptStep | None:
     """Return the step that trains, and report the others; None without such a step."""
-    steps = [step for step in followed.steps if not _is_own_submission(step)]
+    own = {"$0", "$BASH_SOURCE"}
+    steps = [step for step in followed.steps if step.program != "sbatch" or own.isdisjoint(step.argv)]
     for step in steps:
         _refuse_program(step, findings)
     if followed.unread is not None:
@@ -54,10 +55,6 @@ def allocation_of(step: ScriptStep, options: Options) -> Allocation:
     elif counts & own.keys():
         options = options.without(counts - {"nodes"})
     return allocate(Options({**options, **own}))
-
-
-def _is_own_submission(step: ScriptStep) -> bool:
-    return step.program == "sbatch" and not {"$0", "$BASH_SOURCE"}.isdisjoint(step.argv)
 
 
 def _refuse_program(step: ScriptStep, findings: ScriptFindings) -> None:
