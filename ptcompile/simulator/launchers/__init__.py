@@ -1,8 +1,7 @@
 """Launchers other than torchrun, with their options under torchrun's names.
 
-Options are those of accelerate 1.10 (commands/launch.py), DeepSpeed 0.17 (launcher/runner.py), Composer 0.31
-(cli/launcher.py), ColossalAI 0.5 (cli/launcher), LLaMA-Factory 0.9 (cli.py), ms-swift 3 (cli/main.py) and Axolotl 0.12
-(cli/main.py). The last four start torchrun or accelerate.
+launchers.json has the options, with their sources. ColossalAI, LLaMA-Factory, ms-swift and Axolotl start torchrun or
+accelerate.
 """
 
 from __future__ import annotations
@@ -11,7 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple, cast
+from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.simulator.launchers.arguments import NO_SHORT_OPTIONS, OptionTable, read_arguments
 
 TYPE_CHECKING = False
@@ -52,122 +53,15 @@ class Launcher(NamedTuple):
     """Whether one process starts those of all machines, over ssh."""
 
 
-_ACCELERATE_FLAGS = """
-quiet cpu multi-gpu tpu ipex use-mps-device use-xpu use-deepspeed use-fsdp use-megatron-lm use-tpu dynamo-use-
-fullgraph dynamo-use-dynamic dynamo-use-regional-compilation same-network module no-python debug enable-cpu-
-affinity tpu-cluster no-tpu-cluster tpu-use-cluster tpu-use-sudo fp8 use-parallelism-config help
-"""
-_DEEPSPEED_FLAGS = """
-module no-python no-local-rank no-ssh no-ssh-check force-multi save-pid elastic-training bind-cores-to-rank
-enable-each-rank-log help
-"""
-_COMPOSER_FLAGS = """
-module-mode command-mode verbose help version
-"""
+def _launcher(row: Json) -> Launcher:
+    """Return a launcher of the table."""
+    sets = {field: frozenset(row[field]) for field in ("programs", "verbs", "modules", "flags") if field in row}
+    beginnings = {field: tuple(row[field]) for field in ("machine_options", "machine_variables") if field in row}
+    return Launcher(**{**row, **sets, **beginnings})
 
-_ACCELERATE = Launcher(
-    programs=frozenset({"accelerate"}),
-    verbs=frozenset({"launch"}),
-    modules=frozenset({"accelerate.commands.launch"}),
-    machine_options=("--num_machines", "--num-machines", "--config_file", "--config-file", "--main_process_ip"),
-    machine_variables=("ACCELERATE_",),
-    names={
-        "nnodes": "num-machines",
-        "num-processes": "num-processes",
-        "node-rank": "machine-rank",
-        "master-addr": "main-process-ip",
-        "master-port": "main-process-port",
-        "rdzv-backend": "rdzv-backend",
-        "rdzv-conf": "rdzv-conf",
-        "max-restarts": "max-restarts",
-        "config-file": "config-file",
-    },
-    flags=frozenset(_ACCELERATE_FLAGS.split()),
-    short={"-m": "module", "-q": "quiet", "-t": "tee", "-h": "help"},
-    variables={},
-)
-_DEEPSPEED = Launcher(
-    programs=frozenset({"deepspeed"}),
-    modules=frozenset({"deepspeed.launcher.runner", "deepspeed"}),
-    machine_options=("--hostfile", "-H"),
-    machine_variables=("DLTS_HOSTFILE",),
-    over_ssh=True,
-    names={
-        "nnodes": "num-nodes",
-        "nproc-per-node": "num-gpus",
-        "node-rank": "node-rank",
-        "master-addr": "master-addr",
-        "master-port": "master-port",
-        "hostfile": "hostfile",
-        "no-ssh": "no-ssh",
-        "include": "include",
-    },
-    flags=frozenset(_DEEPSPEED_FLAGS.split()),
-    short={"-H": "hostfile", "-i": "include", "-e": "exclude", "-h": "help"},
-    variables={},
-)
-_COMPOSER = Launcher(
-    programs=frozenset({"composer"}),
-    modules=frozenset({"composer.cli.launcher"}),
-    names={
-        "nproc-per-node": "nproc",
-        "world-size": "world-size",
-        "node-rank": "node-rank",
-        "master-addr": "master-addr",
-        "master-port": "master-port",
-    },
-    flags=frozenset(_COMPOSER_FLAGS.split()),
-    short={"-n": "nproc", "-m": "module-mode", "-c": "command-mode", "-v": "verbose", "-h": "help"},
-    variables={
-        "nproc-per-node": "LOCAL_WORLD_SIZE",
-        "world-size": "WORLD_SIZE",
-        "node-rank": "NODE_RANK",
-        "master-addr": "MASTER_ADDR",
-        "master-port": "MASTER_PORT",
-    },
-)
-_COLOSSALAI = Launcher(
-    programs=frozenset({"colossalai"}),
-    verbs=frozenset({"run"}),
-    names={"nproc-per-node": "nproc-per-node", "master-addr": "master-addr", "master-port": "master-port"},
-    flags=frozenset({"m"}),
-    short={"-H": "host", "-m": "m"},
-    machine_options=("--hostfile", "--host", "-H"),
-    over_ssh=True,
-)
-_TORCHRUN_VARIABLES = {
-    "nnodes": "NNODES",
-    "nproc-per-node": "NPROC_PER_NODE",
-    "node-rank": "NODE_RANK",
-    "master-addr": "MASTER_ADDR",
-    "master-port": "MASTER_PORT",
-}
-_LLAMA_FACTORY = Launcher(
-    programs=frozenset({"llamafactory-cli", "lmf"}),
-    verbs=frozenset({"train"}),
-    variables={**_TORCHRUN_VARIABLES, "max-restarts": "MAX_RESTARTS", "rdzv-id": "RDZV_ID"},
-    defaults={"nproc-per-node": "auto"},
-)
-_SWIFT = Launcher(
-    programs=frozenset({"swift", "megatron"}),
-    verbs=frozenset({"sft", "pt", "rlhf", "dpo", "orpo", "simpo", "kto", "cpo"}),
-    variables=_TORCHRUN_VARIABLES,
-    defaults={"nproc-per-node": "1"},
-)
-_AXOLOTL = Launcher(
-    programs=frozenset({"axolotl"}),
-    verbs=frozenset({"train"}),
-    machine_options=("--nnodes", "--num_machines", "--num-machines", "--rdzv", "--config_file", "--main_process_ip"),
-    machine_variables=("ACCELERATE_",),
-)
+
 LAUNCHERS: dict[str, Launcher] = {
-    "accelerate": _ACCELERATE,
-    "deepspeed": _DEEPSPEED,
-    "composer": _COMPOSER,
-    "colossalai": _COLOSSALAI,
-    "llamafactory-cli": _LLAMA_FACTORY,
-    "swift": _SWIFT,
-    "axolotl": _AXOLOTL,
+    name: _launcher(row) for name, row in load_table("simulator/launchers/launchers.json")["launchers"].items()
 }
 """The launchers besides torchrun, by name."""
 _BY_PROGRAM = {
