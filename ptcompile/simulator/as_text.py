@@ -139,8 +139,11 @@ def _rendezvous_facts(rendezvous: JobRendezvous) -> Iterator[tuple[str, Sequence
         yield "processes", ["placed by Ray"]
         yield "rendezvous", [f"Ray at {first.endpoint}" if first.endpoint else "none: the pod starts a head of Ray"]
         return
-    each = f"{rendezvous.nodes} {'pod' if rendezvous.nodes == 1 else 'pods'} with {first.processes_text} each"
-    yield "processes", [f"{rendezvous.processes_text} in all: {each}"]
+    pods = "1 pod" if rendezvous.nodes == 1 else f"{rendezvous.nodes} pods"
+    if first.processes is None:
+        yield "processes", [f"{first.processes_text}, in each of {pods}"]
+    else:
+        yield "processes", [f"{rendezvous.processes_text} in all: {pods} with {first.processes_text} each"]
     yield "rendezvous", [rendezvous_text(rendezvous)]
 
 

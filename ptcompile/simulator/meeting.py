@@ -262,7 +262,8 @@ class Gathering(NamedTuple):
 
 def has_endpoint(rendezvous: Rendezvous) -> bool:
     """Return whether pods meet at an endpoint; torchrun takes a missing one for its own localhost."""
-    return bool(rendezvous.endpoint) or (rendezvous.backend == "c10d" and rendezvous.nodes != (1, 1))
+    is_joint = rendezvous.backend in ("c10d", "static") and rendezvous.nodes != (1, 1)
+    return bool(rendezvous.endpoint) or is_joint
 
 
 def gatherings_of(job: WorkloadPods) -> tuple[Gathering, ...]:

@@ -186,10 +186,25 @@ def _local_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
         sentence = f"each of the {gathering.pods} pods starts a standalone torchrun and trains alone"
         is_certain = _should_meet(gathering)
         yield Obstacle("standalone-on-many-pods", sentence, first, is_certain, pods=gathering.pods)
+    elif first.rendezvous.launcher in LAUNCHERS and not first.rendezvous.endpoint:
+        config = _unread_config(first)
+        # with a rank of each pod's own, the file has the rest; without, it gives all pods one rank
+        if first.is_modeled and not (config and "node-rank" in first.pod.launch.options):
+            sentence = f"nothing tells {first.rendezvous.launcher} where the first of {gathering.pods} pods is"
+            sentence += f", unless {config} does" if config else ""
+            # deepspeed then asks the first host of its host file, over ssh
+            is_certain = not config and first.rendezvous.launcher != "deepspeed"
+            yield Obstacle("local-endpoint", sentence, first, is_certain, pods=gathering.pods)
     elif first.rendezvous.nodes != (1, 1):
         endpoint = min(meeting.guide.rendezvous.endpoint or "localhost" for meeting in meetings)
         sentence = f"every pod waits for itself: the endpoint is {endpoint}, but the job has {gathering.pods} pods"
         yield Obstacle(meetings[0].local_obstacle, sentence, first, pods=gathering.pods)
+
+
+def _unread_config(member: MeetingMember) -> str:
+    """Return the launcher's config file if the stream does not have it, else an empty string."""
+    config = member.pod.launch.options.get("config-file", "")
+    return config if config and member.pod.file_text(config) is None else ""
 
 
 def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:

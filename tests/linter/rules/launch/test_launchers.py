@@ -246,3 +246,42 @@ def test_a_script_alone(script: str, is_found: bool) -> None:
         assert ("launcher-alone" in names) is is_found
         told = text.replace("env: []", f"env: [{POD}]")
         assert "launcher-alone" not in {found.name for found in ptcompile.lint(told).diagnostics}
+
+
+UNTOLD = [word for word in ALL if not word.startswith("--main")]
+RANKED_DEEPSPEED = f"[deepspeed, --no_ssh, --hostfile=/job/hostfile, --num_nodes=4, --node_rank={INDEXED}, t.py]"
+
+
+@pytest.mark.parametrize(
+    ("command", "env", "expected"),
+    [
+        (accelerate(*UNTOLD), "", "error"),
+        (accelerate(*ALL[:2]), "", "error"),
+        (accelerate(*UNTOLD, "--rdzv_backend=c10d"), "", "error"),
+        (accelerate(*UNTOLD, "--config_file=/opt/a.yaml"), "", None),
+        (accelerate(*ALL[:2], "--config_file=/opt/a.yaml"), "", "warning"),
+        (accelerate("--num_machines=1", *ALL[1:3]), "", None),
+        ("[composer, -n, '8', --world_size=32, t.py]", "", "error"),
+        ("[composer, -n, '8', --world_size=8, t.py]", "", None),
+        ("[llamafactory-cli, train, a.yml]", "{name: NNODES, value: '4'}", "error"),
+        ("[swift, sft, --model, x]", "{name: NNODES, value: '4'}", "error"),
+        (RANKED_DEEPSPEED, "", "warning"),
+        ("[deepspeed, --hostfile=/job/hostfile, --num_nodes=4, t.py]", "", None),
+    ],
+)
+def test_a_launcher_that_nothing_tells_of_the_first_pod(command: str, env: str, expected: str | None) -> None:
+    severities = [severity for name, severity in found(command, env) if name == "local-endpoint"]
+    assert severities == ([expected] if expected else [])
+
+
+def test_what_the_launcher_lacks_is_named_and_simulated() -> None:
+    text = SERVICE % ("", BY_APP) + JOB % {"command": accelerate(*ALL[:2]), "env": "[]", "name": "train"}
+    (reported,) = (d for d in ptcompile.lint(text).diagnostics if d.name == "local-endpoint")
+    assert reported.help == "set --main_process_ip to the first pod's name and --machine_rank to the pod's own index"
+    assert "nothing tells accelerate where the first of 4 pods is" in str(ptcompile.simulate(text).to_dict())
+
+
+@pytest.mark.parametrize("flag", ["--enable_cpu_affinity", "--dynamo_use_fullgraph", "--dynamo_use_dynamic"])
+def test_a_flag_before_the_script_takes_no_value(flag: str) -> None:
+    assert found(accelerate(*ALL, flag).replace("--multi_gpu, ", "")) == set()
+    assert found(accelerate(*ALL[:2], flag, *ALL[2:])) == set()
