@@ -12,6 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile.apiserver.roundtrip import SHAPES, read_shapes
 from ptcompile.compiler.frontend import aliases
 from ptcompile.diagnostics.terms import Effect
 from ptcompile.hardware.accelerators import ROWS
@@ -238,3 +239,31 @@ def test_helps_of_kueues_rules() -> None:
     assert table["source"].startswith("Kueue 0.19")
     for row in table["helps"].values():
         check(row, {"field": list, "help": str}, {})
+
+
+def test_launchers_have_sources() -> None:
+    table = load_table("simulator/launchers/launchers.json")
+    assert table["sources"].keys() == table["launchers"].keys()
+    for row in table["launchers"].values():
+        assert not [flag for flag in row.get("flags", ()) if flag.endswith("-")], "a name was broken at a hyphen"
+
+
+@pytest.mark.parametrize("name", ["apiserver/go_shapes.json", "operators/jobset/go_shapes.json"])
+def test_shapes_name_only_earlier_ones(name: str) -> None:
+    table = load_table(name)
+    known = {} if name.startswith("apiserver") else SHAPES
+    assert table["source"]
+    assert not re.search("'<[a-z]", repr(read_shapes(name, known).values())), "a name stands for no shape"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("kubernetes/wrappers.json", "source/yaml_errors.json", "explainer/companions.json"),
+        *("apiserver/validation/flow_schemas.json", "apiserver/validation/zones.json"),
+        *("apiserver/defaulting/pointers.json", "differ/pod_changes.json", "flyte/tables.json"),
+    ],
+)
+def test_tables_name_their_source(name: str) -> None:
+    table = load_table(name)
+    assert table.get("source") or table["sources"].keys() == table.keys() - {"sources"}

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver import is_supported, validate
 from ptcompile.apiserver.defaulting.decoding import with_defaults
 from ptcompile.apiserver.kinds import is_built_in
@@ -95,28 +96,11 @@ def pointer_changes(old: Any, new: Any, path: tuple[str, ...] = ()) -> Iterator[
             yield from pointer_changes(before, after, (*path, f"[{index}]"))
 
 
-_RESTARTING_FIELDS: dict[tuple[str, str], tuple[tuple[str, ...], str]] = {
-    ("apps", "Deployment"): (("spec", "template"), "pods are replaced, a few at a time"),
-    ("apps", "DaemonSet"): (("spec", "template"), "pods are replaced, a few at a time"),
-    ("apps", "StatefulSet"): (("spec", "template"), "pods are replaced, the last one first"),
-    ("", "Pod"): (("spec", "containers"), "a container whose image changes is restarted"),
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
-        ("spec", "leaderWorkerTemplate"),
-        "groups of pods are replaced, one at a time",
-    ),
-}
+_TABLE = load_table("differ/pod_changes.json")
+_RESTARTING_FIELDS: Mapping[str, Sequence[tuple[Sequence[str], str]]] = _TABLE["restarting"]
 """Fields whose change restarts pods, by API group and kind."""
 
-_UNSEEN_FIELDS: dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]] = {
-    ("apps", "ReplicaSet"): ((("spec", "template"), "running pods are left unchanged; new pods use the new template"),),
-    ("batch", "CronJob"): ((("spec", "jobTemplate"), "running Jobs are left unchanged; the next Jobs use it"),),
-    ("ray.io", "RayCluster"): (
-        (("spec",), "running pods are left unchanged; replicas are scaled (upgradeStrategy Recreate replaces all)"),
-    ),
-    ("ray.io", "RayJob"): ((("spec", "rayClusterSpec"), "the running cluster is left unchanged"),),
-    ("", "ConfigMap"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
-    ("", "Secret"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
-}
+_UNSEEN_FIELDS: Mapping[str, Sequence[tuple[Sequence[str], str]]] = _TABLE["unseen"]
 """Fields whose change is accepted but not seen by running pods; operators' kinds have `unseen_changes`."""
 
 
@@ -125,14 +109,19 @@ def apply_verdict(old: Json, new: Json, touched: Sequence[tuple[str, ...]], prob
     if has_error(problems):
         return Apply("refused", None)  # the caller shows why
     api_version, kind = kind_of(new)
-    key = api_version.rpartition("/")[0], kind
-    rolls = _RESTARTING_FIELDS.get(key)
-    if rolls is not None and any(path[: len(rolls[0])] == rolls[0] for path in touched):
-        return Apply("restarts", rolls[1])
+    key = f"{api_version.rpartition('/')[0]}/{kind}"
+    for field, why in _RESTARTING_FIELDS.get(key, ()):
+        if _is_below(touched, field):
+            return Apply("restarts", why)
     for field, why in kind_named((api_version, kind)).unseen_changes(old) or _UNSEEN_FIELDS.get(key, ()):
-        if any(path[: len(field)] == field for path in touched):
+        if _is_below(touched, field):
             return Apply("ignored", why)
     return Apply("in-place" if touched else "unchanged", None)
+
+
+def _is_below(touched: Sequence[tuple[str, ...]], field: Sequence[str]) -> bool:
+    """Return whether one of the changed paths is the field or below it."""
+    return any(path[: len(field)] == (*field,) for path in touched)
 
 
 _UPDATE_VALIDATORS: dict[tuple[str, str], UpdateValidator] = {

@@ -11,7 +11,7 @@ from copy import deepcopy
 from functools import cache
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.schema_files import load
+from ptcompile._internal.schema_files import load, load_table
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.kinds import CORE, known_kinds
 from ptcompile.compiler.frontend import aliases
@@ -210,25 +210,10 @@ def _values(kind: tuple[str, str], parts: Sequence[str], nodes: Sequence[SchemaN
     return choices(nodes)
 
 
-_COMPANIONS: dict[str, JsonDict] = {
-    "spec.elastic.rdzvEndpoint": {"elastic": {"rdzvBackend": "etcd-v2"}},
-    "spec.elastic.rdzvId": {"elastic": {"nnodes": "2:4"}},
-    "spec.runPolicy.onPodFailure": {"runPolicy": {"backoffLimit": 3}},
-    "spec.runPolicy.successPolicy": {"elastic": {"nnodes": "2:4"}},
-    "spec.runtimeRef.kind": {"runtimeRef": {"name": "torch-distributed"}},
-    "spec.volumeMounts": {"volumes": [{"name": "data", "emptyDir": {}}]},
-    "spec.master": {"nodes": None, "worker": {"replicas": 1}},
-    "spec.fabric": {"accelerator": "nvidia-h100"},
-    "spec.priority": {"queue": "research"},
-    "spec.topology": {"queue": "research"},
-}
+_TABLE = load_table("explainer/companions.json")
+_COMPANIONS: Mapping[str, Json] = _TABLE["companions"]
 """What the examples of a field, and of those below it, need next to them in `spec`."""
-_REPLACED: dict[str, tuple[str, str]] = {
-    "metadata.generateName": ("metadata", "name"),
-    "spec.module": ("spec", "script"),
-    "spec.command": ("spec", "script"),
-    "spec.worker": ("spec", "nodes"),
-}
+_REPLACED: Mapping[str, tuple[str, str]] = _TABLE["replaced"]
 """Fields of the basic spec that the example of another replaces; for the fields below it too."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile._internal.schema_files import load
+from ptcompile._internal.schema_files import load, load_table
 from ptcompile.apiserver.crds import Definition, Definitions
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, as_tuple, known_version, other_kind, resolve
 from ptcompile.apiserver.structure.checks import is_in_version
@@ -20,21 +20,7 @@ Schema = Json
 SCHEMA_FILES = {"TrainingJob": "spec.schema.json", "ClusterProfile": "cluster.schema.json"}
 """Schema file of each of ptcompile's kinds."""
 
-_POD_FIELDS = {
-    "envFrom": ("EnvFromSource", True),
-    "volumes": ("Volume", True),
-    "volumeMounts": ("VolumeMount", True),
-    "tolerations": ("Toleration", True),
-    "imagePullSecrets": ("LocalObjectReference", True),
-    "affinity": ("Affinity", False),
-    "securityContext": ("SecurityContext", False),
-    "podSecurityContext": ("PodSecurityContext", False),
-    "podTemplate": ("PodTemplateSpec", False),
-    "secretKeyRef": ("SecretKeySelector", False),
-    "configMapKeyRef": ("ConfigMapKeySelector", False),
-    "fieldRef": ("ObjectFieldSelector", False),
-    "resourceFieldRef": ("ResourceFieldSelector", False),
-}
+_POD_FIELDS: Mapping[str, tuple[str, bool]] = load_table("explainer/companions.json")["kubernetes_types"]
 """Fields of ptcompile's kinds with a Kubernetes type: the core definition, and whether the field is a list of it."""
 
 _TARGET_KINDS = {operator.target_name: operator.kinds[0].key for operator in OPERATORS if operator.target_name}

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 
 SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
 LAUNCHERS = frozenset(
@@ -21,51 +22,7 @@ PROCESS_WORDS = ("auto", "cpu", "gpu", "xpu")
 
 _python = Pattern(r"(?:python|pypy)[0-9.]*").fullmatch
 
-_VALUED: dict[str, str] = {
-    "exec": "a",
-    "env": "u C",
-    "nohup": "",
-    "command": "",
-    "time": "f o",
-    "tini": "p e",
-    "tini-static": "p e",
-    "dumb-init": "r rewrite",
-    "catatonit": "",
-    "catchsegv": "",
-    "setsid": "",
-    "numactl": "N m C i p P cpunodebind membind physcpubind interleave preferred localalloc",
-    "taskset": "",
-    "nice": "n adjustment",
-    "ionice": "c n p",
-    "chrt": "",
-    "stdbuf": "i o e input output error",
-    "timeout": "k s kill-after signal",
-    "nsys": "o t w s y d c f e trace output sample duration delay capture-range capture-range-end stats export",
-    "ncu": "o k c s f set section metrics launch-count launch-skip kernel-name target-processes export",
-    "rocprof": "o i",
-    "rocprofv3": "o d i",
-    "py-spy": "o r d f F output rate duration format",
-    "scalene": "",
-    "strace": "o e p",
-    "conda": "n p name prefix",
-    "mamba": "n p name prefix",
-    "micromamba": "n p name prefix",
-    "uv": "p directory project python with extra group env-file",
-    "poetry": "C P directory",
-    "pixi": "e manifest-path environment",
-    "pdm": "p project",
-    "hatch": "e env",
-    "pipenv": "",
-    "rye": "",
-    "sudo": "u g h p",
-    "gosu": "",
-    "su-exec": "",
-    "setpriv": "reuid regid groups",
-    "xvfb-run": "s n e server-args",
-    "ddtrace-run": "",
-    "opentelemetry-instrument": "",
-    "wandb": "",
-}
+_VALUED: Mapping[str, str] = load_table("kubernetes/wrappers.json")["wrappers"]
 """Wrappers, each with its options that take the next argument as a value."""
 
 _LEADING_ARGUMENTS: dict[str, int] = {"taskset": 1, "timeout": 1, "gosu": 1, "su-exec": 1, "chrt": 1}

@@ -10,6 +10,7 @@ import re
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.source.nodes import (
     MAX_DEPTH,
     MAX_DOCUMENT,
@@ -24,7 +25,7 @@ from ptcompile.source.scalars import key, resolve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 
 _CANNOT_START: dict[str, tuple[str, str]] = {
@@ -34,56 +35,8 @@ _CANNOT_START: dict[str, tuple[str, str]] = {
     "%": ("a plain value cannot begin with '%'", "put the value in double quotes"),
 }
 
-# part of the parser's message, our message, our help; the first match wins
-_SENTENCES: tuple[tuple[str, str, str], ...] = (
-    (
-        "mapping values are not allowed",
-        "a ':' appears where no key can be",
-        "quote a value that contains ': ', or fix the indentation of this line",
-    ),
-    (
-        "could not find expected ':'",
-        "this line is not 'key: value' and does not continue the value above",
-        "write 'key: value', or indent the line under the value that it belongs to",
-    ),
-    (
-        "while parsing a block mapping",
-        "this does not belong to the mapping around it",
-        "give all keys of one mapping the same indentation, and quote values that begin with an indicator",
-    ),
-    (
-        "while parsing a block collection",
-        "this does not belong to the list around it",
-        "give all '-' of one list the same indentation",
-    ),
-    ("expected ',' or ']'", "a list that begins with '[' is not closed", "add the ',' or the ']'"),
-    ("expected ',' or '}'", "a mapping that begins with '{' is not closed", "add the ',' or the '}'"),
-    ("unexpected end of stream", "a quoted text is not closed", "add the closing quote"),
-    ("unexpected document indicator", "a quoted text is not closed", "add the closing quote"),
-    (
-        "unknown escape character",
-        "this escape is not known between double quotes",
-        "write a backslash as '\\\\', or use single quotes",
-    ),
-    ("hexdecimal", "this escape needs hexadecimal digits", "write a backslash as '\\\\', or use single quotes"),
-    ("invalid Unicode", "this escape is not a character", "write the character itself instead of surrogate escapes"),
-    ("tab character", "a tab cannot indent YAML", "indent with spaces"),
-    ("block sequence entries are not allowed", "a list item cannot begin here", "put the '-' on its own line"),
-    ("expected node content", "a value is missing here", "write a value, or close the bracket"),
-    (
-        "expected <document start>",
-        "the document has ended before this, or a directive is not followed by '---'",
-        "indent the line as the ones above, or separate documents with a line '---'",
-    ),
-    ("incompatible YAML", "kubectl reads YAML 1.1 only", "remove the %YAML line"),
-    ("directive", "this is not a YAML directive", "remove the line that begins with '%'"),
-    ("anchor", "an anchor or alias needs a name of letters, digits, '-' and '_'", "quote a value with '&' or '*'"),
-    ("alias", "an anchor or alias needs a name of letters, digits, '-' and '_'", "quote a value with '&' or '*'"),
-    ("tag", "this is not a YAML tag", "quote a value that begins with '!'"),
-    ("undefined tag", "this tag is not declared", "remove the tag"),
-    ("block scalar", "the first line of a text block is malformed", "write '|' or '>' alone, then indent the text"),
-    ("indentation", "the indentation of this text block is malformed", "indent all its lines alike, with spaces"),
-)
+# part of the parser's message, our message, our help
+_SENTENCES: Sequence[tuple[str, str, str]] = load_table("source/yaml_errors.json")["sentences"]
 
 
 def describe(context: str, problem: str, character: str) -> tuple[str, str]:

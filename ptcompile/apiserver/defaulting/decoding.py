@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile._internal.schema_files import load
+from ptcompile._internal.schema_files import load, load_table
 from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, is_built_in, other_kind, resolve
@@ -23,23 +23,7 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.kinds import Schema
 
 
-_POINTERS = frozenset(
-    {
-        "adminAccess", "allNodes", "allocateLoadBalancerNodePorts", "allowPrivilegeEscalation",
-        "allowVolumeExpansion", "apiGroup", "appProtocol", "attachRequired", "automountServiceAccountToken",
-        "bindsToNode", "blockOwnerDeletion", "completionMode", "controller", "enableServiceLinks",
-        "externalTrafficPolicy", "failurePolicy", "fsGroupChangePolicy", "fsGroupPolicy", "hostProcess", "hostUsers",
-        "hostnameOverride", "immutable", "ingressClassName", "internalTrafficPolicy", "ipFamilyPolicy",
-        "loadBalancerClass", "localhostProfile", "managedBy", "manualSelector", "matchPolicy", "mountPropagation",
-        "namespace", "nodeAffinityPolicy", "nodeName", "nodeTaintsPolicy", "optional", "podInfoOnMount",
-        "podReplacementPolicy", "preemptionPolicy", "privileged", "procMount", "readOnlyRootFilesystem", "ready",
-        "reclaimPolicy", "recursiveReadOnly", "reinvocationPolicy", "requiresRepublish", "runAsNonRoot",
-        "runAsUserName", "runtimeClassName", "scope", "seLinuxMount", "selectPolicy", "service", "serving",
-        "setHostnameAsFQDN", "shareProcessNamespace", "sideEffects", "storageCapacity", "storageClassName",
-        "supplementalGroupsPolicy", "suspend", "terminating", "timeZone", "type", "unhealthyPodEvictionPolicy",
-        "volumeAttributesClassName", "volumeBindingMode", "volumeMode", "zone",
-    }
-)  # fmt: skip
+_POINTERS = frozenset(load_table("apiserver/defaulting/pointers.json")["pointers"])
 """ObjectFields of type `*bool` and `*string`, and those that Go always writes."""
 
 

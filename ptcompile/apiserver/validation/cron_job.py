@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.validation.apps import check_counts, check_template
 from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
 from ptcompile.diagnostics.field_errors import FieldErrors
@@ -34,75 +35,9 @@ _DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midni
 _EVERY_PREFIX = "@every "
 _DURATION_UNITS = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
 
-_ZONE_AREAS = frozenset(
-    [
-        "Africa",
-        "America",
-        "Antarctica",
-        "Arctic",
-        "Asia",
-        "Atlantic",
-        "Australia",
-        "Brazil",
-        "Canada",
-        "Chile",
-        "Etc",
-        "Europe",
-        "Indian",
-        "Mexico",
-        "Pacific",
-        "US",
-    ]
-)
-_ZONES_WITHOUT_AREA = frozenset(
-    [
-        "CET",
-        "CST6CDT",
-        "Cuba",
-        "EET",
-        "EST",
-        "EST5EDT",
-        "Egypt",
-        "Eire",
-        "Factory",
-        "GB",
-        "GB-Eire",
-        "GMT",
-        "GMT+0",
-        "GMT-0",
-        "GMT0",
-        "Greenwich",
-        "HST",
-        "Hongkong",
-        "Iceland",
-        "Iran",
-        "Israel",
-        "Jamaica",
-        "Japan",
-        "Kwajalein",
-        "Libya",
-        "MET",
-        "MST",
-        "MST7MDT",
-        "NZ",
-        "NZ-CHAT",
-        "Navajo",
-        "PRC",
-        "PST8PDT",
-        "Poland",
-        "Portugal",
-        "ROC",
-        "ROK",
-        "Singapore",
-        "Turkey",
-        "UCT",
-        "UTC",
-        "Universal",
-        "W-SU",
-        "WET",
-        "Zulu",
-    ]
-)
+_ZONES = load_table("apiserver/validation/zones.json")
+_ZONE_AREAS = frozenset(_ZONES["areas"])
+_ZONES_WITHOUT_AREA = frozenset(_ZONES["without_area"])
 """IANA time zones without an area."""
 
 

@@ -6,8 +6,10 @@ Source: Kubernetes 1.36 `pkg/apis/flowcontrol/validation`, in its order and word
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings, indexed_texts
 from ptcompile.kubernetes import names
@@ -21,34 +23,7 @@ _HASH_BITS_MAX = 60
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _QUEUING_DEFAULTS = {"queues": 64, "handSize": 8, "queueLengthLimit": 50}
 
-_ANY = ["*"]
-_RULES_FOR_ALL = {
-    "resourceRules": [
-        {"verbs": _ANY, "apiGroups": _ANY, "resources": _ANY, "namespaces": _ANY, "clusterScope": True},
-    ],
-    "nonResourceRules": [{"verbs": _ANY, "nonResourceURLs": _ANY}],
-}
-_FIXED_SCHEMAS: dict[str, Json] = {
-    "exempt": {
-        "priorityLevelConfiguration": {"name": "exempt"},
-        "matchingPrecedence": 1,
-        "rules": [{"subjects": [{"kind": "Group", "group": {"name": "system:masters"}}], **_RULES_FOR_ALL}],
-    },
-    "catch-all": {
-        "priorityLevelConfiguration": {"name": "catch-all"},
-        "matchingPrecedence": _PRECEDENCE_MAX,
-        "distinguisherMethod": {"type": "ByUser"},
-        "rules": [
-            {
-                "subjects": [
-                    {"kind": "Group", "group": {"name": "system:unauthenticated"}},
-                    {"kind": "Group", "group": {"name": "system:authenticated"}},
-                ],
-                **_RULES_FOR_ALL,
-            }
-        ],
-    },
-}
+_FIXED_SCHEMAS: Mapping[str, Json] = load_table("apiserver/validation/flow_schemas.json")["schemas"]
 """Specs that the server does not let change, by the name of the FlowSchema."""
 
 

@@ -295,28 +295,7 @@ _rejection = webhook_rejection("jobset")
 _SEVERAL_DEPENDENCIES = (0, 9)
 _COORDINATOR_LABEL = (0, 11)  # since then the webhook checks the label's value (jobset#1079)
 _MAX_INT32 = 2**31 - 1
-SPEC: roundtrip.FieldShapes = {
-    "replicatedJobs": [
-        {
-            roundtrip.ZERO: {"name": "", "template": {}},
-            "template": roundtrip.JOB_TEMPLATE,
-            "dependsOn": [{roundtrip.ZERO: {"name": "", "status": ""}}],
-        }
-    ],
-    "successPolicy": {roundtrip.ZERO: {"operator": ""}, "targetReplicatedJobs": roundtrip.STRINGS},
-    "startupPolicy": {roundtrip.ZERO: {"startupPolicyOrder": ""}},
-    "failurePolicy": {
-        "rules": [
-            {
-                roundtrip.ZERO: {"name": "", "action": ""},
-                "onJobFailureReasons": roundtrip.STRINGS,
-                "targetReplicatedJobs": roundtrip.STRINGS,
-            }
-        ]
-    },
-    "coordinator": {roundtrip.ZERO: {"replicatedJob": ""}},
-    "volumeClaimPolicies": [{"templates": [{roundtrip.ZERO: {"spec": {}}}]}],
-}
+SPEC = roundtrip.read_shapes("operators/jobset/go_shapes.json", roundtrip.SHAPES)["<spec>"]
 LOOSE: roundtrip.FieldShapes = {
     "replicatedJobs": [{"template": {roundtrip.ZERO: {"spec": {}}}}],
     "volumeClaimPolicies": SPEC["volumeClaimPolicies"],
