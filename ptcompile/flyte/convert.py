@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.diagnostics import Path, Problem, has_error
@@ -45,6 +45,10 @@ class Converted:
     """Manifests that the job needs in addition: the runner's ConfigMap, with `embed`."""
     origins: tuple[tuple[Path, Path], ...] = ()
     """Spec paths whose values come from other keywords than usual, such as `retries`, with their call paths."""
+    task_config: Any = None
+    """The task's configuration, as given."""
+    keywords: Knobs = field(default_factory=Knobs)
+    """The task's other keywords."""
 
     @property
     def ok(self) -> bool:
@@ -136,7 +140,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: EntryPoint | None) -> 
         problems = [
             problem for problem in problems if problem.severity != "note"
         ]  # notes describe a job, but there is none
-    return Converted(document, tuple(problems), platform, starts.objects, origins)
+    return Converted(document, tuple(problems), platform, starts.objects, origins, config, knobs)
 
 
 GPU_TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Problem, has_error
 from ptcompile.flyte.problems import call_error, call_warning
@@ -35,31 +36,11 @@ CONTAINER_KEYS: dict[str, tuple[str, type, str]] = {
 }
 """Keys that set a field of the main container."""
 
-_LIFECYCLE = "configures how Flyte's engine watches its pods and has no counterpart in a manifest"
-ENGINE_KEYS: dict[str, str] = {
-    **dict.fromkeys(
-        (
-            "inject-finalizer", "delete-resource-on-finalize", "disable-inject-owner-references", "co-pilot",
-            "image-pull-backoff-grace-period", "create-container-error-grace-period", "pod-pending-timeout",
-            "create-container-config-error-grace-period", "default-pod-template-resync", "kf-operator",
-        ),
-        _LIFECYCLE,
-    ),
-    "default-env-vars-from-env": "reads the environment of Flyte's engine, which is unknown here",
-    "default-pod-template-name": "a PodTemplate object of the cluster cannot be read from here",
-}  # fmt: skip
+_TABLE = load_table("flyte/tables.json")
+ENGINE_KEYS: Mapping[str, str] = _TABLE["engine"]
 """Keys without effect on our manifests, each with the reason (flyte 1.16, `plugins.k8s` and `kf-operator`)."""
 
-KNOWN_KEYS = (
-    *POD_KEYS, *CONTAINER_KEYS, "default-cpus", "default-memory", "default-annotations", "default-labels",
-    "default-env-vars",
-    "default-env-from-configmaps", "default-env-from-secrets", "default-tolerations", "default-node-selector",
-    "scheduler-name", "interruptible-tolerations", "interruptible-node-selector",
-    "interruptible-node-selector-requirement", "non-interruptible-node-selector-requirement", "resource-tolerations",
-    "add-tolerations-for-extended-resources", "gpu-resource-name", "gpu-device-node-label",
-    "gpu-partition-size-node-label", "gpu-unpartitioned-node-selector-requirement", "gpu-unpartitioned-toleration",
-    "accelerator-devices", "accelerator-device-classes",
-)  # fmt: skip
+KNOWN_KEYS = (*POD_KEYS, *CONTAINER_KEYS, *_TABLE["known"])
 
 
 class ConfigSection:

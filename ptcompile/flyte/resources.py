@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte.problems import call_error
 from ptcompile.hardware.accelerators import row_of
@@ -91,26 +92,7 @@ def to_plain_data(value: Any) -> Any:
     return {key: to_plain_data(item) for key, item in pairs if item is not None}
 
 
-DEVICES: dict[str, str] = {
-    "A10G": "nvidia-a10g",
-    "A100": "nvidia-tesla-a100",
-    "A100 80G": "nvidia-a100-80gb",
-    "B200": "nvidia-b200",
-    "H100": "nvidia-h100",
-    "H200": "nvidia-h200",
-    "K80": "nvidia-tesla-k80",
-    "L4": "nvidia-l4",
-    "L4_VWS": "nvidia-l4-vws",
-    "L40S": "nvidia-l40s",
-    "M60": "nvidia-tesla-m60",
-    "P4": "nvidia-tesla-p4",
-    "P100": "nvidia-tesla-p100",
-    "T4": "nvidia-tesla-t4",
-    "V100": "nvidia-tesla-v100",
-    "V5E": "tpu-v5-lite-podslice",
-    "V5P": "tpu-v5p-slice",
-    "V6E": "tpu-v6e-slice",
-}
+DEVICES: Mapping[str, str] = load_table("flyte/tables.json")["devices"]
 """The backend's default `accelerator-devices` and flytekit 1.16's constants, keyed by short name in capitals."""
 
 PARTITIONS: dict[str, tuple[str, ...]] = {

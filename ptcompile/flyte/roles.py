@@ -18,6 +18,8 @@ TORCH_JOIN_TIMEOUT = 600
 """Seconds: flytekit hands a given dict to torch as it is (kfpytorch 1.16, task.py), and torch's
 dynamic_rendezvous.py has this default. Without `timeout`, torch's LaunchConfig adds 900, which is Flyte's too.
 """
+TARGET = "pytorchjob"
+"""The target of what Flyte's plugin creates."""
 _FLYTES_METHODS = ("spawn", "fork")
 RENDEZVOUS_DEFAULTS = {"timeout": JOIN_TIMEOUT_SECONDS, "join_timeout": JOIN_TIMEOUT_SECONDS}
 """Elastic's default rdzv_configs, and the spec's (flytekitplugins-kfpytorch 1.16)."""
@@ -53,7 +55,7 @@ def role_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayou
 
 
 def _pytorch_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleLayout:
-    job = {**_common_fields(config, knobs, problems), "target": knobs.get("target") or "pytorchjob"}
+    job = {**_common_fields(config, knobs, problems), "target": knobs.get("target") or TARGET}
     replicas = getattr(config.worker, "replicas", None)
     num_workers = getattr(config, "num_workers", None)
     path: Path = (*CONFIG, "worker", "replicas")
@@ -96,7 +98,7 @@ def _elastic_layout(config: Any, knobs: Knobs, problems: list[Problem]) -> RoleL
         problems.append(call_note("unlike-flyte", (*CONFIG, "start_method"), message, "use spawn or fork"))
     elastic["rdzvConfigs"] = _rendezvous_configs(getattr(config, "rdzv_configs", None), problems, waits=not is_single)
     if not is_single:
-        job["target"] = knobs.get("target") or "pytorchjob"
+        job["target"] = knobs.get("target") or TARGET
     elif not knobs.get("target") and job.get("runPolicy", {}).pop("cleanPodPolicy", "None") not in (None, "None"):
         message = "a Pod without an operator stays after it ends; Flyte drops the run policy of one node too"
         problems.append(call_warning((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out"))
@@ -131,15 +133,20 @@ def _common_fields(config: Any, knobs: Knobs, problems: list[Problem]) -> dict[s
         out["sharedMemory"] = False
     policy = getattr(config, "run_policy", None)
     if policy is not None:
-        clean = getattr(policy, "clean_pod_policy", None)
-        policy_path = (*CONFIG, "run_policy", "clean_pod_policy")
-        out["runPolicy"] = {
-            "cleanPodPolicy": resources.read_policy(clean, resources.CLEAN_POD_POLICIES, policy_path, problems),
-            "ttlSecondsAfterFinished": getattr(policy, "ttl_seconds_after_finished", None),
-            "activeDeadlineSeconds": getattr(policy, "active_deadline_seconds", None),
-            "backoffLimit": getattr(policy, "backoff_limit", None),
-        }
+        out["runPolicy"] = run_policy_fields(policy, problems)
     return out
+
+
+def run_policy_fields(policy: Any, problems: list[Problem]) -> dict[str, Any]:
+    """Return a run policy under Kubernetes' names, with None for what it leaves out."""
+    clean = getattr(policy, "clean_pod_policy", None)
+    policy_path = (*CONFIG, "run_policy", "clean_pod_policy")
+    return {
+        "cleanPodPolicy": resources.read_policy(clean, resources.CLEAN_POD_POLICIES, policy_path, problems),
+        "ttlSecondsAfterFinished": getattr(policy, "ttl_seconds_after_finished", None),
+        "activeDeadlineSeconds": getattr(policy, "active_deadline_seconds", None),
+        "backoffLimit": getattr(policy, "backoff_limit", None),
+    }
 
 
 def _role_fields(value: Any, path: Path, knobs: Knobs, problems: list[Problem]) -> RoleFields:

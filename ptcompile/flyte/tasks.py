@@ -50,6 +50,11 @@ class Task:
         return self.function
 
     @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The task itself, as a workflow has its tasks."""
+        return (self,)
+
+    @property
     def job_name(self) -> str:
         """The default name of the job."""
         return self.name or self.function.__name__.replace("_", "-").strip("-").lower()

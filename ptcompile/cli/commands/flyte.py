@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 
 from ptcompile.cli import files
 from ptcompile.cli.commands.compile import write
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from ptcompile.api.compile import Result
     from ptcompile.diagnostics import Diagnostic
+    from ptcompile.flyte import Task, Workflow
 
     _Functions = dict[str | None, Callable[..., Any]]
     """The task function by `TrainingJob/NAME`; the workflow's function has the key None."""
@@ -35,6 +37,7 @@ ptcompile.flyte.run calls the task's function with its inputs, once per process.
 
   ptcompile flyte train.py                          the tasks and workflows of a file
   ptcompile flyte train.py:train --input epochs=7   the manifests of one
+  ptcompile flyte train.py:train --as-flyte         how they differ from Flyte's
 """
 
 
@@ -61,6 +64,7 @@ def add(parser: Parser) -> None:
     parser.add_value("--result", "FILE", "the file in the pod that gets the return value, as JSON")
     add_cluster(parser, configured=False)
     parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
+    parser.add_flag("--as-flyte", "show how the manifests differ from the objects that Flyte creates")
     add_format(parser, "yaml", "json")
     add_output_format(parser)
 
@@ -74,16 +78,32 @@ def run(options: argparse.Namespace) -> int:
     profile = findings.read_profile(options.cluster)
     if profile is None:
         return findings.finish()
+    cluster = profile if options.cluster else None
     with redirect_stdout(sys.stderr):  # output of the user's module
-        result, functions = _compile(options, profile if options.cluster else None)
+        jobs, functions = _read_jobs(options)
+        result = jobs.compile(cluster=cluster)
     _add_findings(findings, options.task.rpartition(":")[0], result, functions)
     status = findings.finish()
+    if options.as_flyte and not status:
+        return files.write_stdout("".join(_beside_flytes(task, cluster) for task in jobs.tasks))
     outputs = {"": {options.task.rpartition(":")[0]: list(result.manifests)}}
     return status or write(outputs, options.output, options.format)
 
 
-def _compile(options: argparse.Namespace, profile: Any) -> tuple[Result, _Functions]:
-    """Return the result for the task or workflow. Raises `UsageError` if it cannot be imported or is neither."""
+def _beside_flytes(task: Task, cluster: Any) -> str:
+    """Return a diff from Flyte's object for a task to its manifests here."""
+    from ptcompile.flyte.as_flyte import compare_with_flyte
+    from ptcompile.flyte.roles import TARGET
+
+    manifests = task.compile(cluster=cluster, target=TARGET).manifests
+    if not manifests:
+        raise UsageError(f"--as-flyte: the task does not compile for {TARGET}, which is what Flyte creates")
+    # the runner's ConfigMap comes first
+    return compare_with_flyte(task.convert(), manifests[-1], task.compile(cluster=cluster).manifests)
+
+
+def _read_jobs(options: argparse.Namespace) -> tuple[Task | Workflow, _Functions]:
+    """Return the task or workflow. Raises `UsageError` if it cannot be imported or is neither."""
     from ptcompile import flyte
     from ptcompile.flyte.workflows import is_workflow
 
@@ -97,14 +117,14 @@ def _compile(options: argparse.Namespace, profile: Any) -> tuple[Result, _Functi
             task = flyte.from_task(loaded, **arguments)
         except TypeError as error:
             raise UsageError(f"{options.task}: {error}") from None
-        return task.compile(options.name, cluster=profile), {None: task.function}
+        return replace(task, name=options.name or task.name), {None: task.function}
     if options.name is not None:
         raise UsageError("--name applies to one job, but a workflow may have several")
     workflow = flyte.from_workflow(loaded, **arguments)
     functions: _Functions = {f"TrainingJob/{node_task.job_name}": node_task.function for node_task in workflow.tasks}
     if hasattr(loaded, "function"):
         functions[None] = loaded.function
-    return workflow.compile(cluster=profile), functions
+    return workflow, functions
 
 
 def _load(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:

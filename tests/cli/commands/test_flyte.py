@@ -7,6 +7,7 @@ import sys
 import types
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -284,3 +285,64 @@ def test_an_excerpt_masks_the_secret_and_nothing_else(tmp_path: Path, capsys: Ca
     err = here(capsys, "flyte", f"{file}:train").err
     assert "hunter2" not in err
     assert "8 |     task_config=flyte.Elastic(nnodes=2, nproc_per_node=8)," in err
+
+
+ELASTIC = """
+from ptcompile.flyte import CleanPodPolicy, Elastic, PyTorch, Resources, RestartPolicy, RunPolicy, Worker, task
+
+AMOUNTS = {"requests": Resources(cpu=8, mem="64Gi", gpu=8), "container_image": "acme/train:1"}
+POLICY = RunPolicy(CleanPodPolicy.RUNNING, ttl_seconds_after_finished=600)
+
+@task(task_config=Elastic(nnodes="2:4", nproc_per_node=8, max_restarts=3, run_policy=POLICY), **AMOUNTS)
+def elastic(): ...
+
+@task(task_config=PyTorch(worker=Worker(replicas=3, restart_policy=RestartPolicy.FAILURE)), **AMOUNTS)
+def ranked(): ...
+
+@task(task_config=Elastic(nnodes=1, nproc_per_node=8), shared_memory=True, **AMOUNTS)
+def single(): ...
+"""
+
+
+def flytes(capsys: Capture, task: str, *more: str) -> dict[str, Any]:
+    """Return Flyte's object of a task from the diff that --as-flyte prints."""
+    ran = here(capsys, "flyte", task, "--as-flyte", *more)
+    assert ran.status == 0
+    assert "Not modeled: the task's pod template" in ran.out
+    lines = ran.out.partition("@@\n")[2].splitlines()
+    made: dict[str, Any] = yaml.safe_load("\n".join(line[1:] for line in lines if not line.startswith("+")))
+    return made
+
+
+def test_flytes_own_object_is_shown_beside_the_manifests(tmp_path: Path, capsys: Capture) -> None:
+    """docs/facts/flyte.md#elastic has the same object, traced through Flyte's code."""
+    file = tmp_path / "elastic_task.py"
+    file.write_text(ELASTIC, encoding="utf-8")
+    made = flytes(capsys, f"{file}:elastic")
+    assert made == flytes(capsys, f"{file}:elastic", "--target", "jobset")
+    assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "Running", "ttlSecondsAfterFinished": 600}
+    assert made["spec"]["elasticPolicy"] == {
+        "minReplicas": 2, "maxReplicas": 4, "rdzvBackend": "c10d", "nProcPerNode": 8, "maxRestarts": 3,
+    }  # fmt: skip
+    assert [*made["spec"]["pytorchReplicaSpecs"]] == ["Worker"]
+    worker = made["spec"]["pytorchReplicaSpecs"]["Worker"]
+    assert (worker["replicas"], worker["restartPolicy"]) == (4, "Never")
+    container = worker["template"]["spec"]["containers"][0]
+    amounts = {"cpu": "8", "memory": "64Gi", "nvidia.com/gpu": "8"}
+    assert container["resources"] == {"requests": amounts, "limits": amounts}
+    assert "command" not in container
+    assert worker["template"]["spec"]["volumes"] == [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
+
+
+def test_flytes_object_without_an_elastic_launch(tmp_path: Path, capsys: Capture) -> None:
+    file = tmp_path / "ranked_task.py"
+    file.write_text(ELASTIC, encoding="utf-8")
+    made = flytes(capsys, f"{file}:ranked")["spec"]
+    assert made["runPolicy"] == {}
+    roles = {role: (spec["replicas"], spec["restartPolicy"]) for role, spec in made["pytorchReplicaSpecs"].items()}
+    assert roles == {"Master": (1, "Never"), "Worker": (3, "OnFailure")}
+
+    pod = flytes(capsys, f"{file}:single")
+    assert (pod["kind"], pod["spec"]["containers"][0]["name"]) == ("Pod", "primary")
+    volume = {"name": "flyte-shared-memory", "emptyDir": {"medium": "Memory", "sizeLimit": "0"}}
+    assert pod["spec"]["volumes"] == [volume]
