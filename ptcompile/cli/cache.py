@@ -25,6 +25,7 @@ from ptcompile._internal import files as disk
 from ptcompile._internal.about import __version__
 from ptcompile._internal.dates import today
 from ptcompile._internal.schema_files import FOLDERS
+from ptcompile.cli import files
 from ptcompile.cli.files import InputFile
 from ptcompile.cli.reporter import LintedFile
 from ptcompile.diagnostics import Diagnostic, Fix, Span
@@ -266,7 +267,7 @@ def settings_key(options: argparse.Namespace, config: Config, lines: bool) -> st
         "webhooks": not options.no_webhooks,
         "unknown_kinds": options.unknown_kinds,
         "lines": lines,
-        "cluster": config.cluster and _digest(config.cluster),
+        "cluster": config.cluster and sha256(files.read(config.cluster)).hexdigest(),
         "schemas": [(path, _digest(path)) for schemas in config.schemas for path in _schema_files(schemas)],
         "rule": config.rule,
     }

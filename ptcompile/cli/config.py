@@ -301,10 +301,17 @@ def _parse_config(table: Json, path: str) -> Config:
         raise UsageError(f"{path}: invalid ptcompile configuration", *(f"  {mistake}" for mistake in mistakes))
     config = Config(**values)
     return config._replace(
-        cluster=config.cluster and os.path.join(config.folder, config.cluster),
+        cluster=config.cluster and profile_in(config.folder, config.cluster),
         baseline=config.baseline and os.path.join(config.folder, config.baseline),
         schemas=tuple(os.path.join(config.folder, path) for path in config.schemas),
     )
+
+
+def profile_in(folder: str, name: str) -> str:
+    """Return the profile that a setting names: a file of the folder, or without one of that name a cloud's starter."""
+    path = os.path.join(folder, name)
+    starter = None if os.path.exists(path) else files.starter_named(name)
+    return starter or path
 
 
 def _load_extensions(table: Json, filename: str, mistakes: list[str]) -> Extensions | None:

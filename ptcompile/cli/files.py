@@ -136,6 +136,15 @@ def read(path: str) -> bytes:
 
 BUILT_IN = "built-in:"
 """What the name of a starter profile begins with, in place of a file's."""
+_CLOUDS_BY_VENDOR = {"aws": "eks", "gcp": "gke", "google": "gke", "azure": "aks", "oci": "oke", "oracle": "oke"}
+
+
+def starter_named(text: str) -> str | None:
+    """Return the starter profile of the cloud that a text names, or None for any other text."""
+    from ptcompile.api.reference import CLOUDS
+
+    name = _CLOUDS_BY_VENDOR.get(text, text)
+    return f"{BUILT_IN}{name}" if name in CLOUDS else None
 
 
 def reject_link_out(path: str) -> None:

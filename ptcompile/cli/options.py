@@ -65,21 +65,18 @@ def profile_name(text: str) -> str:
         return text
     name = cloud_name(text)
     files.print_error(f"ptcompile: {name} is a built-in starter; ptcompile init --profile --cloud {name} writes it")
-    return f"{files.BUILT_IN}{name}"
+    return files.BUILT_IN + name
 
 
 def cloud_name(text: str) -> str:
     """Parse the name of a cloud with a starter profile. Raises an error of argparse for an unknown one."""
     from ptcompile.api.reference import CLOUDS
 
-    name = _CLOUDS_BY_VENDOR.get(text, text)
-    if name in CLOUDS:
-        return name
+    starter = files.starter_named(text)
+    if starter is not None:
+        return starter.removeprefix(files.BUILT_IN)
     starters = f"the starters are {', '.join(CLOUDS)}"
     raise argparse.ArgumentTypeError(f"no file and no cloud {text!r}; {starters}; ptcompile init --profile writes one")
-
-
-_CLOUDS_BY_VENDOR = {"aws": "eks", "gcp": "gke", "google": "gke", "azure": "aks", "oci": "oke", "oracle": "oke"}
 
 
 def add_related(parser: Parser) -> None:

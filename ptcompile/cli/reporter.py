@@ -174,7 +174,9 @@ class Reporter:
         content = files.read(path) if path is not None else None
         profile, diagnostics = load_profile(content, filename=path)
         if path is not None and content is not None:
-            self.add(InputFile(path, content, True), diagnostics)
+            # it is not what the run is about: no summary counts it
+            self._diagnostics += diagnostics
+            self._texts[path] = InputFile(path, content, True).text()
         return profile
 
     def add_text(self, name: str, text: str) -> None:

@@ -99,7 +99,7 @@ class Workspace:
         return config._replace(
             select=select or config.select,
             ignore=(*config.ignore, *ignore),
-            cluster=os.path.join(start, cluster) if cluster else config.cluster,
+            cluster=configuration.profile_in(start, cluster) if cluster else config.cluster,
             kubernetes_version=self._client_options.get("kubernetesVersion") or config.kubernetes_version,
         )
 

@@ -63,3 +63,20 @@ def test_variants_are_chosen(capsys: Capture) -> None:
     ran = here(capsys, "none.yaml", "--variant", "c")
     assert [manifest["metadata"]["name"] for manifest in yaml.safe_load_all(ran.out)] == ["train-c"]
     assert "no variant 'd'" in here(capsys, "none.yaml", "--variant", "d").err
+
+
+def test_diff_compiles_for_it(capsys: Capture) -> None:
+    here(capsys, "none.yaml", "--target", "pytorchjob", "-o", "made.yaml")
+    assert "PyTorchJob/train -> JobSet/train" in here(capsys, "diff", "made.yaml", "none.yaml").out
+    same = here(capsys, "diff", "made.yaml", "none.yaml", "--target", "pytorchjob")
+    assert (same.status, "JobSet" in same.out) == (0, False)
+
+
+@pytest.mark.parametrize("verb", ["compile", "lint", "simulate"])
+def test_variants_in_a_list_are_refused(verb: str, capsys: Capture) -> None:
+    spec = yaml.safe_load(Path("none.yaml").read_text(encoding="utf-8"))
+    items = [{**spec, "variants": {"b": {"nodes": 3}}}]
+    Path("list.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": items}))
+    ran = here(capsys, verb, "list.yaml")
+    assert ran.status == 1
+    assert "variants are of a TrainingJob that is a document" in ran.out + ran.err

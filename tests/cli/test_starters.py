@@ -94,3 +94,16 @@ def test_a_profile_of_a_dump_is_the_one_that_platform_writes(capsys: Capture) ->
     assert main(["platform", "--from-dump", "dump.yaml"]) == 0
     assert capsys.readouterr().out == from_init
     assert "kind: ClusterProfile" in from_init
+
+
+def test_the_configuration_may_name_a_starter(capsys: Capture) -> None:
+    of_option = here(capsys, "spec.yaml", "--target", "job", "--cluster", "eks").out
+    Path(".git").mkdir()
+    Path("ptcompile.toml").write_text('cluster = "aws"\n', encoding="utf-8")
+    assert here(capsys, "spec.yaml", "--target", "job").out == of_option
+    for _ in ("checked", "from the cache"):
+        linted = here(capsys, "lint", "spec.yaml")
+        assert (linted.status, "1 file, 1 document, 0 errors" in linted.err) == (0, True), linted.err
+
+    Path("aws").write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {clod: eks}\n", encoding="utf-8")
+    assert "spec.clod: unknown field" in here(capsys, "spec.yaml").err

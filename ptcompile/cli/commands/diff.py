@@ -15,11 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.cli.config import Config
     from ptcompile.differ import Difference
+    from ptcompile.kubernetes.unstructured import JsonDict
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 EPILOG = """\
 A side is a file of specs or of manifests, or - for standard input. A spec is compiled first: for --target, else its own
-target, else the other side's.
+target, else that of ptcompile.toml, else the other side's.
 
   ptcompile diff old.yaml new.yaml                                        two specs, or two manifests
   ptcompile diff manifests/train.yaml spec.yaml                           what is in git, and what the spec says now
@@ -74,7 +75,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _difference(options: argparse.Namespace, findings: Reporter, settings: Config) -> Difference | None:
     """Return the difference, or None if a profile is wrong, which is a finding then."""
-    from ptcompile.api.diff import diff
+    from ptcompile.api.diff import diff_inputs
+    from ptcompile.api.inputs import Inputs
+    from ptcompile.differ.applying import ApplyMode
 
     profiles = _profiles(options, findings)
     if None in profiles:
@@ -87,20 +90,21 @@ def _difference(options: argparse.Namespace, findings: Reporter, settings: Confi
         InputFile(_display_name(b), before if a == b else files.read(b), True),
     ]
     check_has_spec(options, sides[1:])
-    difference = diff(
-        sides[0].content,
-        sides[1].content,
-        target=options.target,
-        from_cluster=profiles[0],
-        to_cluster=profiles[1],
-        server_side=options.server_side,
-        force_conflicts=options.force_conflicts,
-        namespace=options.namespace,
-        schemas=options.schemas,
-        filenames=(sides[0].name, sides[1].name),
-        extensions=settings.extensions,
-        **keywords(options),
+    changes: tuple[JsonDict, ...] = ({}, keywords(options))
+    old, new = (
+        Inputs.read(
+            side.content,
+            filename=side.name,
+            cluster=profile,
+            default_target=options.default_target,
+            schemas=options.schemas,
+            extensions=settings.extensions,
+            **change,
+        )
+        for side, profile, change in zip(sides, profiles, changes, strict=True)
     )
+    mode = ApplyMode(options.server_side, options.force_conflicts)
+    difference = diff_inputs(old, new, options.target, mode, options.namespace)
     difference = difference._replace(diagnostics=tuple(settings.judged(difference.diagnostics)))
     if sides[0] != sides[1]:
         findings.add(sides[0], [d for d in difference.diagnostics if d.filename == sides[0].name])

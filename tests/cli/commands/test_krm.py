@@ -122,6 +122,18 @@ def test_manifests_take_the_place_of_a_spec(function: Any) -> None:
     assert "results" not in output
 
 
+def test_each_variant_takes_the_place_of_its_spec(function: Any) -> None:
+    family = {**SPEC, "variants": {"small": {"nodes": 1}, "large": {"nodes": 4}}}
+    status, output, err = function(CONFIG_MAP, family, PROFILE)
+    assert (status, err) == (0, "")
+    names = [(item["kind"], item["metadata"]["name"]) for item in output["items"]]
+    assert [*dict.fromkeys(name for _, name in names)] == ["settings", "llama-small", "llama-large"]
+    assert ("Job", "llama-large") in names
+
+    status, output, _ = function({**SPEC, "variants": {"small": {"nods": 1}}})
+    assert (status, output["results"][0]["field"]["path"]) == (1, "variants.small.nods")
+
+
 def test_the_envelope_stays(function: Any) -> None:
     _, output, _ = function(CONFIG_MAP, config=PROFILE)
     assert output["functionConfig"] == PROFILE
