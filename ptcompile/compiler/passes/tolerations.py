@@ -4,7 +4,8 @@ Only GPU pods get the profile's GPU tolerations and those of the job's accelerat
 tolerations, the taint NoSchedule with the resource's own name as its key is assumed, which keeps nodes with devices
 free; Kubernetes' admission plugin ExtendedResourceToleration (1.36) adds the same toleration. Pods with a container
 that requests a resource get that resource's tolerations, spot jobs those of spot nodes, and every pod the profile's
-defaults. The user's tolerations come first, as written; added ones follow, sorted and without duplicates.
+defaults. The user's tolerations come first, as written; added ones follow, sorted and without duplicates, and without
+those that another one covers, which is for any value.
 """
 
 from __future__ import annotations
@@ -51,6 +52,14 @@ def tolerations(job: Job, context: Context) -> Job:
         missing = {key: toleration for toleration in added if (key := _toleration_key(toleration)) not in existing}
         if not missing:
             return template
+
+        kept = (*template.tolerations, *missing.values())
+        covered = {_taint_of(toleration) for toleration in kept if _is_for_any_value(toleration)}
+        missing = {
+            key: toleration
+            for key, toleration in missing.items()
+            if _is_for_any_value(toleration) or _taint_of(toleration) not in covered
+        }
         return template._replace(tolerations=(*template.tolerations, *(missing[key] for key in sorted(missing))))
 
     return map_templates(job, tolerate)
@@ -77,6 +86,15 @@ def _requested_resources(template: PodTemplate) -> set[str]:
     halves = (requirements.get(half) or {} for requirements in resources for half in ("requests", "limits"))
     lists = [main.requests, main.limits, *halves]
     return {name for amounts in lists for name, amount in amounts.items() if quantity.parse(str(amount))}
+
+
+def _is_for_any_value(toleration: Json) -> bool:
+    """Return whether a toleration covers all with its key and effect: for any value, without an end."""
+    return toleration.get("operator") == "Exists" and toleration.get("tolerationSeconds") is None
+
+
+def _taint_of(toleration: Json) -> tuple[str, str]:
+    return str(toleration.get("key") or ""), str(toleration.get("effect") or "")
 
 
 def _toleration_key(toleration: Json) -> tuple[str, ...]:
