@@ -293,6 +293,15 @@ def _check_any_object(value: Any) -> Violations:
     return None if isinstance(value, dict) else [type_mismatch("object", value)]
 
 
+def _not_a_mapping(value: Any, schema: Schema) -> SchemaViolation:
+    """Return the violation of a value in place of fields; a text is that of the only field that must be set."""
+    violation = type_mismatch("object", value)
+    required = schema.get("required", ())
+    if isinstance(value, str) and len(required) == 1 and schema["properties"][required[0]].get("type") == "string":
+        violation.help = f"write {{{required[0]}: {value}}}"
+    return violation
+
+
 def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
     properties: Mapping[str, Schema] = schema.get("properties", {})
     any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields")) and not scope.complete
@@ -307,7 +316,7 @@ def _compile_fields(schema: Schema, scope: SchemaScope) -> ValueCheck:
 
     def check(value: Any) -> Violations:
         if type(value) is not dict and not isinstance(value, dict):
-            return [type_mismatch("object", value)]
+            return [_not_a_mapping(value, schema)]
         violations: Violations = None
         for key, item in value.items():
             if type(item) is plain.get(key):
