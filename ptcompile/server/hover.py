@@ -225,7 +225,7 @@ def hover(opened: OpenDocument, position: Position) -> Hover | None:
         parts += [field_text(str(path[-1]), nodes[0])] if nodes else []
         parts.append(spec_effects(opened, obj, path))
         if nodes and obj.is_spec and nodes[0].schema.get("examples"):
-            parts.append(example_effects(".".join(part for part in path[len(obj.path) :] if isinstance(part, str))))
+            parts.append(example_effects(_address_of(path[len(obj.path) :])))
     return _markdown([*filter(None, parts), *_rule_pages(opened, offset)])
 
 
@@ -282,6 +282,12 @@ def _field_nodes(opened: OpenDocument, obj: Item, path: Path) -> list[SchemaNode
     if not inner or not isinstance(inner[-1], str):
         return []
     return nodes_at(root_nodes(kind_of(obj.manifest), opened.definitions), inner)
+
+
+def _address_of(inside: Path) -> str:
+    """Return the address of a field of a spec; a variant has the same fields."""
+    first, *rest = [part for part in inside if isinstance(part, str)]
+    return ".".join(("spec", *rest[1:]) if first == "variants" else (first, *rest))
 
 
 def _variable(obj: Item, path: Path, *, on_key: bool) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ptcompile.server.hover import hover
 from tests.recordings import AGAIN, RECORDINGS, recorded
 from tests.server.making import SPEC, at_cursor
@@ -124,6 +126,14 @@ def test_the_page_of_a_code_in_a_comment() -> None:
     found = said("apiVersion: v1 # ptcompile: ignore[PTC|302] fine\nkind: Pod\n")
     assert found.startswith("**PTC302 ")
     assert "**Fix**" in found
+
+
+@pytest.mark.parametrize("variants", ["variants:\n  a: {no|des: 3}\n", "variants:\n- a: {no|des: 3}\n"])
+def test_a_field_of_a_variant_has_the_effects_of_the_specs(variants: str) -> None:
+    found = said(SPEC + variants)
+    assert found.startswith("**nodes** (integer)")
+    assert "- `job`: `spec.completions: 4`" in found
+    assert "all 4 pods" in said(SPEC + variants.replace("no|des: 3", "env: {NCCL|_DEBUG: INFO}"))
 
 
 def test_no_hover() -> None:
