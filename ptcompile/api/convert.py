@@ -416,7 +416,9 @@ def _ending_finding(
         [role.name for role in new_job.roles],
     )
     if before or after:
-        old, new = (job.manifest.get("kind") for job in (old_job, new_job))
+        kinds = [kind_of(job.manifest) for job in (old_job, new_job)]
+        # a Job may be Kubernetes' or Volcano's
+        old, new = (f"{kind} of {group}" if kinds[0][1] == kinds[1][1] else kind for group, kind in kinds)
         topics = " and ".join(", ".join(topics_of((*before, *after))).rsplit(", ", 1))
         message = f"spec: the {new} handles {topics} differently from the {old}"
         finding = _diagnostic("convert-differs", message, None, imported, filename, "warning")

@@ -407,10 +407,11 @@ def _csp_hash(text: str) -> str:
 
 def _page_header(page: ExplainPage) -> Iterator[str]:
     able = sum(bool(target_listing.text.lines) for target_listing in page.listings)
-    count = f"{able} of {len(page.listings)} targets" if len(page.listings) > 1 else "one target"
+    several = f"{able} of {len(page.listings)} targets"
+    target = f"target {page.listings[0].target}" if len(page.listings) == 1 else several
     yield "<header>"
     yield f"<h1>{escape(page.name)}</h1>"
-    yield f"<p>Where every line came from. {count}, compiled and simulated by ptcompile {__version__}.</p>"
+    yield f"<p>Where every line came from, for {target}; compiled and simulated by ptcompile {__version__}.</p>"
     yield "</header>"
 
 
