@@ -27,6 +27,12 @@ def deadline(seconds: float | None) -> Iterator[None]:
             yield
 
 
+def end_deadline() -> None:
+    """Let the run go on, where a signal would interrupt it: what it writes now, it writes whole."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
     def end(_number: int, _frame: object) -> None:

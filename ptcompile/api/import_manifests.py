@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.api import compile
 from ptcompile.api.inputs import Inputs, Item
 from ptcompile.apiserver import validate
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Span, has_error, problem_at
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
 
 _IMPORTABLE = operators.kinds_with(Kind.read)
 """The kinds that can be imported, by apiVersion and kind."""
+
+_Identity = tuple[str, ...]
+"""The apiVersion, kind and name of an object."""
 
 _UNSUPPORTED_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "RayJob", "LeaderWorkerSet"})
 """Kinds that create training pods but that no target emits."""
@@ -179,12 +181,12 @@ def import_inputs(
         return _import_scripts(inputs, script_values)
 
     profile = inputs.given_profile or profiles.minimal_cluster()
-    imported, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
+    imported, emitted, problems = _import_all(inputs, profile, chosen, lossy=lossy, exact=exact)
     fitted = [_fit_built_in(spec, profile) for spec in imported] if inputs.given_profile is None else imported
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
     return Imported(
-        tuple(imported), inputs.limited(*problems), needed, _kept_objects(inputs.items, imported, profile, chosen)
+        tuple(imported), inputs.limited(*problems), needed, _kept_objects(inputs.items, emitted, chosen)
     )
 
 
@@ -227,11 +229,13 @@ def _fit_built_in(imported: ImportedSpec, profile: ClusterProfile) -> ImportedSp
 
 def _import_all(
     inputs: Inputs, profile: ClusterProfile, chosen: Chosen, *, lossy: bool, exact: bool
-) -> tuple[list[ImportedSpec], list[Diagnostic]]:
+) -> tuple[list[ImportedSpec], set[_Identity], list[Diagnostic]]:
+    """Return the specs of all chosen jobs, the objects that these compile to, and what was found."""
     from ptcompile.importer.attempt import without_nulls
 
     objects = inputs.items
     imported: list[ImportedSpec] = []
+    emitted: set[_Identity] = set()
     diagnostics: list[Diagnostic] = []
     jobs = [item for item in objects if kind_of(item.manifest) in _IMPORTABLE and chosen.includes(item.manifest)]
     auxiliary = [item for item in objects if kind_of(item.manifest) not in _IMPORTABLE]
@@ -250,13 +254,16 @@ def _import_all(
     if objects and not jobs and not diagnostics:
         diagnostics.append(_to_diagnostic(_no_job(objects[0].manifest), objects[0]))
     for item in jobs:
-        spec, problems = _import_one(item.manifest, related, decoded, profile, inputs, lossy=lossy, exact=exact)
+        spec, manifests, problems = _import_one(
+            item.manifest, related, decoded, profile, inputs, lossy=lossy, exact=exact
+        )
+        emitted.update(map(_identity, manifests))
         diagnostics += [_to_diagnostic(problem, item) for problem in problems]
         if spec is not None:
             span = item.document.span((*item.path, "spec"))
             spec = spec._replace(span=span, place=item.document.index)
             imported.append(_with_remarks(spec, item))
-    return imported, diagnostics
+    return imported, emitted, diagnostics
 
 
 def _with_remarks(spec: ImportedSpec, item: Item) -> ImportedSpec:
@@ -279,7 +286,8 @@ def _import_one(
     *,
     lossy: bool,
     exact: bool,
-) -> tuple[ImportedSpec | None, list[Problem]]:
+) -> tuple[ImportedSpec | None, Sequence[Json], list[Problem]]:
+    """Return the spec of a job with the objects that it compiles to, and what was found."""
     from ptcompile.importer import draft
     from ptcompile.importer.attempt import (
         comments,
@@ -291,19 +299,17 @@ def _import_one(
     )
 
     if rejections := _rejections(manifest, Objects((manifest,), related), profile, inputs.definitions):
-        return None, rejections
+        return None, (), rejections
     images = draft.placeholder_images(manifest)
     stand_ins = draft.substitute_images(images, manifest)
     manifest = draft.replace_images(without_nulls(manifest), stand_ins)
     outcome = import_object(manifest, decoded, profile, exact=exact)
     if outcome.best is None:
-        return None, list(outcome.problems)
+        return None, (), list(outcome.problems)
     best = _prove_with_plugins(outcome.best, manifest, decoded, profile, inputs.extensions)
     if not best.proof.compiled:
-        return None, [
-            _spec_problem("not-importable", f"a spec cannot express it: {error.message}")
-            for error in compile_errors(best)
-        ]
+        text = "a spec cannot express it"
+        return None, (), [_spec_problem("not-importable", f"{text}: {e.message}") for e in compile_errors(best)]
     sentences = () if best.proof.same_manifest else tuple(differences(best))
     is_different = not best.proof.same_world
     severity = "error" if is_different and not lossy else "warning"
@@ -311,7 +317,7 @@ def _import_one(
         _spec_problem("import-differs", f"the spec does not express everything: {text}", severity) for text in sentences
     ]
     if is_different and not lossy:
-        return None, problems
+        return None, (), problems
     problems += [draft.placeholder_warning(image, path) for image, path in images.items()]
     as_written = {substitute: image for image, substitute in stand_ins.items()}
     origin = f"{kind_of(manifest)[1]}/{object_name(manifest)}"
@@ -319,7 +325,8 @@ def _import_one(
     spec = draft.replace_images(best.spec, as_written)
     imported = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
     portable = draft.replace_images(inline_runtime(best.spec, manifest, related, profile), as_written)
-    return imported._replace(comments=comments(best), differences=sentences, portable=portable), problems
+    imported = imported._replace(comments=comments(best), differences=sentences, portable=portable)
+    return imported, best.candidate.manifests or (), problems
 
 
 def _prove_with_plugins(
@@ -341,21 +348,18 @@ def _rejections(
     return [problem for problem in problems if problem.severity == "error" and problem.stage == "apply"]
 
 
-def _kept_objects(
-    objects: Sequence[Item], imported: list[ImportedSpec], profile: ClusterProfile, chosen: Chosen
-) -> tuple[JsonDict, ...]:
+def _kept_objects(objects: Sequence[Item], emitted: set[_Identity], chosen: Chosen) -> tuple[JsonDict, ...]:
     """Return the auxiliary objects that no spec emits, and the jobs that are not chosen."""
     auxiliary = [
-        dict(item.manifest)
+        item.manifest
         for item in objects
         if kind_of(item.manifest) not in _IMPORTABLE or not chosen.includes(item.manifest)
     ]
-    emitted = {
-        (*kind_of(manifest), object_name(manifest))
-        for spec in (imported if auxiliary else ())
-        for manifest in compile.compile(spec.document, cluster=profile, lint=False).manifests
-    }
-    return tuple([manifest for manifest in auxiliary if (*kind_of(manifest), object_name(manifest)) not in emitted])
+    return tuple([dict(manifest) for manifest in auxiliary if _identity(manifest) not in emitted])
+
+
+def _identity(manifest: Json) -> _Identity:
+    return (*kind_of(manifest), object_name(manifest))
 
 
 _DROP_HELP = "use --lossy, or lossy=True, to drop it with a warning"

@@ -35,6 +35,8 @@ Examples:
 
 `ptcompile help COMMAND` shows the options of a command. If a file has the name of a command, write ./compile.
 """
+_SERVERS = frozenset({"watch", "server", "mcp"})
+"""The commands that run until they are told to end."""
 _HELP = frozenset({"-h", "--help", "help"})
 _VERSION = frozenset({"-V", "--version", "version"})
 
@@ -67,7 +69,8 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
         files.enter_untrusted_mode()
         if own_process:
             _limit_memory()
-    return _run_until_deadline(options, _add_settings(options))
+    options.timeout = _add_settings(options)
+    return _run_until_deadline(options)
 
 
 def _add_settings(options: argparse.Namespace) -> float | None:
@@ -87,16 +90,17 @@ def _add_settings(options: argparse.Namespace) -> float | None:
     return options.timeout or settings.timeout or usual
 
 
-def _run_until_deadline(options: argparse.Namespace, seconds: float | None) -> int:
-    """Run a command for so many seconds, or until it ends if None."""
+def _run_until_deadline(options: argparse.Namespace) -> int:
+    """Run a command for `timeout` seconds, or until it ends if that is None. A server has them for each request."""
     command: Callable[[argparse.Namespace], int] = options.run
+    seconds: float | None = options.timeout
     if seconds is None:
         return command(options)
 
     from ptcompile._internal.deadline import deadline
 
     try:
-        with deadline(seconds):
+        with deadline(None if options.is_server else seconds):
             return command(options)
     except NotFinishedError:
         files.print_error(
@@ -188,7 +192,7 @@ def build_parser(name: str) -> Parser:
     parser.epilog, add_options, run_command = import_module(f"ptcompile.cli.commands.{command.module}").PARSERS[name]
     add_options(parser)
     add_timeout(parser)
-    parser.set_defaults(run=run_command)
+    parser.set_defaults(run=run_command, is_server=name in _SERVERS)
     parser.shorten_usage()
     return parser
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 _DOCUMENT_FORMATS = frozenset({"json", "sarif", "junit", "gitlab"})
 """Formats that are printed even without findings."""
-_NOT_ABOUT_FINDINGS = frozenset({"extension-failed", "no-documents"})
-"""Findings after which a run has no answer: a plugin raised an exception, or there was nothing to look at."""
+_NOT_ABOUT_FINDINGS = frozenset({"extension-failed", "no-documents", "not-finished"})
+"""Findings after which a run has no answer: a plugin raised an exception, there was nothing to look at, or too much."""
 
 
 _ONCE_PER_KIND = "structure-only"
@@ -110,6 +110,8 @@ class Reporter:
     _checked: int | None = None
     """Number of objects that a lint checked; None for another verb."""
     _unreadable = False
+    _unfinished: Diagnostic | None = None
+    """The error of a run that the deadline ended."""
 
     def __init__(
         self,
@@ -226,6 +228,19 @@ class Reporter:
         elif diagnostics and not hides_lines(file.name):
             self._texts[file.name] = file.text()
 
+    def add_unfinished(self, inputs: Sequence[InputFile], count: int) -> None:
+        """Store the error of a run that the deadline ended after so many of its files, at the one that it was in."""
+        from ptcompile.source import streams
+
+        file = inputs[min(count, len(inputs) - 1)]
+        if not hides_lines(file.name):
+            self.add_text(file.name, file.text())
+        message = f"not finished: {count} of {len(inputs)} files were checked when the time was over"
+        help = "give it more with --timeout SECONDS, or fewer or smaller files"
+        span = Span(1, 1, 1, 1)
+        problem = Problem("not-finished", (), message, help, "error", "syntax", "ptcompile", span=span)
+        self._unfinished = streams.to_diagnostic(problem, None, file.name)
+
     def add_all(self, inputs: Sequence[InputFile], diagnostics: Sequence[Diagnostic]) -> None:
         """Count files and store the findings of all of them; those about options or all files come first."""
         if not inputs:
@@ -272,6 +287,8 @@ class Reporter:
         without fixes, which only lint applies.
         """
         self._apply_baseline()
+        if self._unfinished is not None:
+            self._diagnostics.append(self._unfinished)
         self._report_emptiness()
         self._report_nothing_checked()
         if not always:
@@ -329,9 +346,9 @@ class Reporter:
     def write_baseline(self, filename: str, codes: Mapping[str, str]) -> int:
         """Write all findings to a baseline, and return the exit status. `codes` are those of all rules by name.
 
-        A run that had nothing to look at knows nothing, so it writes no baseline.
+        A run that had nothing to look at, or did not finish, does not know them, so it writes no baseline.
         """
-        if self._is_empty:
+        if self._is_empty or self._unfinished is not None:
             return self.finish(always=True)
         from ptcompile.cli import baseline
 

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from ptcompile._internal.limits import NotFinishedError
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
@@ -213,8 +214,8 @@ def lint_files(
             yield file, result
     finally:
         fresh.close()
-    if cache is not None:
-        cache.save()
+        if cache is not None:
+            cache.save()
 
 
 def _open_cache(linter: FileLinter, related: RelatedObjects) -> ResultCache | None:
@@ -406,9 +407,24 @@ def run(options: argparse.Namespace) -> int:
     if fixing:
         related.load()  # once, not in each process
         return run_fixes(inputs, linter, findings)
-    linted_files = [linted for _, linted in lint_files(inputs, linter, related)]
-    linted_files = with_repeated(inputs, linted_files, linter, linter, lambda result: result.objects)
-    for file, linted in zip(inputs, linted_files, strict=True):
+    _lint_until_deadline(inputs, linter, related, findings)
+    if options.write_baseline is not None:
+        return findings.write_baseline(options.write_baseline, config.all_codes)
+    return findings.finish(always=True)
+
+
+def _lint_until_deadline(
+    inputs: Sequence[InputFile], linter: FileLinter, related: RelatedObjects, findings: Reporter
+) -> None:
+    """Add the findings of all files to the report, or those of the files that are finished at the deadline."""
+    linted_files: list[LintedFile] = []
+    try:
+        for _, linted in lint_files(inputs, linter, related):
+            linted_files.append(linted)
+        linted_files = with_repeated(inputs, linted_files, linter, linter, lambda result: result.objects)
+    except NotFinishedError:
+        findings.add_unfinished(inputs, len(linted_files))
+    for file, linted in zip(inputs, linted_files, strict=False):
         findings.add(
             file,
             linted.diagnostics,
@@ -418,9 +434,6 @@ def run(options: argparse.Namespace) -> int:
             lines=linted.lines,
         )
         findings.ignored += linted.ignored
-    if options.write_baseline is not None:
-        return findings.write_baseline(options.write_baseline, config.all_codes)
-    return findings.finish(always=True)
 
 
 def _findings(options: argparse.Namespace, config: Config, baseline: Baseline | None) -> Reporter:

@@ -18,6 +18,8 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
+from ptcompile._internal.deadline import deadline
+from ptcompile._internal.limits import NotFinishedError
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import UsageError
@@ -272,10 +274,18 @@ def _watch(live: Live, options: argparse.Namespace, settings: Config) -> NoRetur
             shown = contents
             notices = [content for content in contents if isinstance(content, str)]
             earlier = last_compiled or last_page
-            if notices and earlier is not None:
+            try:
+                made = None if notices and earlier else _make_page(options, contents, settings)
+            except NotFinishedError:
+                if earlier is None:
+                    raise
+                notices.append(f"Not finished after {options.timeout:g} s. The page shows its last version.")
+                made = None
+            if made is None:
+                assert earlier is not None
                 page = earlier._replace(outdated="everything", notice=" ".join(notices))
             else:
-                page = last_page = _make_page(options, contents, settings)
+                page = last_page = made
                 if page.compiles:
                     last_compiled = page
                 elif last_compiled is not None:
@@ -309,17 +319,18 @@ def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], set
     from ptcompile.api.inputs import Inputs
 
     spec, *profile = (content if isinstance(content, bytes) else b"" for content in contents)
-    inputs = Inputs.read(
-        spec,
-        filename=options.spec,
-        cluster=profile[0] if profile else None,
-        cluster_filename=options.cluster,
-        extensions=settings.extensions,
-        only_specs=True,
-        default_target=settings.target,
-        **keywords(options),
-    )
-    return explain_page(inputs, options.target, settings.selection(options.spec))
+    with deadline(options.timeout):
+        inputs = Inputs.read(
+            spec,
+            filename=options.spec,
+            cluster=profile[0] if profile else None,
+            cluster_filename=options.cluster,
+            extensions=settings.extensions,
+            only_specs=True,
+            default_target=settings.target,
+            **keywords(options),
+        )
+        return explain_page(inputs, options.target, settings.selection(options.spec))
 
 
 PARSERS = {"watch": (_EPILOG, add, run)}

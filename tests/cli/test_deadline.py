@@ -1,0 +1,160 @@
+"""The deadline of a command: what is finished is reported, nothing half done is written, and the run fails."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ptcompile import cli
+from ptcompile.api import explain
+from ptcompile.cli import config
+from ptcompile.cli.commands import lint as judge, watch
+from ptcompile.cli.files import InputFile, UsageError
+from tests.cli.lints import Counted
+from tests.cli.running import here, spec
+
+Capture = pytest.CaptureFixture[str]
+
+BAD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: a:1, comand: [a]}]}\n"
+SECONDS = ("--timeout", "0.5")
+
+
+def endless(*_arguments: object) -> Any:
+    """Stand for work that takes too long."""
+    time.sleep(60)
+
+
+def endless_at(monkeypatch: pytest.MonkeyPatch, method: str, name: str) -> None:
+    """Let the work of lint on the file of this name take too long."""
+    usual: Callable[[judge.FileLinter, InputFile], Any] = getattr(judge.FileLinter, method)
+
+    def work(linter: judge.FileLinter, file: InputFile) -> Any:
+        return endless() if file.name.endswith(name) else usual(linter, file)
+
+    monkeypatch.setattr(judge.FileLinter, method, work)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of three files with a finding each, of which the second takes too long to lint."""
+    monkeypatch.chdir(tmp_path)
+    endless_at(monkeypatch, "__call__", "b.yaml")
+    for name in "abc":
+        (tmp_path / f"{name}.yaml").write_text(BAD, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("words", [(), ("--exit-zero",), ("--baseline", "known.toml")])
+def test_lint_reports_the_files_that_are_finished(files: Path, words: tuple[str, ...], capsys: Capture) -> None:
+    known = '[[finding]]\ncode = "PTC302"\nfile = "c.yaml"\n'
+    (files / "known.toml").write_text(known, encoding="utf-8")
+    ran = here(capsys, "lint", *SECONDS, *words, "--output-format", "concise", ".")
+    assert ran.status == 2
+    assert [line.split(": ")[0] for line in ran.out.splitlines()] == ["a.yaml:4:58", "b.yaml:1:1"], ran.out
+    assert "PTC080 not finished: 1 of 3 files were checked" in ran.out
+
+
+def test_a_file_that_takes_too_long_has_no_finding_but_that(files: Path, capsys: Capture) -> None:
+    ran = here(capsys, "lint", *SECONDS, "b.yaml")
+    assert ran.status == 2
+    assert "0 of 1 files were checked" in ran.out
+    assert "1 error" in ran.err
+
+
+def test_an_unfinished_run_writes_no_baseline(files: Path, capsys: Capture) -> None:
+    ran = here(capsys, "lint", *SECONDS, ".", "--write-baseline", "known.toml")
+    assert ran.status == 2
+    assert "PTC080" in ran.out
+    assert not (files / "known.toml").exists()
+
+
+@pytest.mark.parametrize("words", [("--fix", "fixed"), ("--diff", "fixed"), ("--add-ignore", "report")])
+def test_an_unfinished_run_changes_no_file(
+    files: Path, words: tuple[str, str], capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    option, method = words
+    endless_at(monkeypatch, method, "b.yaml")
+    ran = here(capsys, "lint", *SECONDS, option, ".")
+    assert (ran.status, ran.out) == (2, "")
+    assert "not finished after 0.5 s" in ran.err
+    assert {path.read_text() for path in files.iterdir()} == {BAD}
+
+
+def test_only_finished_files_are_cached(
+    many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = sorted(many.rglob("*.yaml"))[-1]
+    with monkeypatch.context() as patch:
+        endless_at(patch, "__call__", last.name)
+        assert here(capsys, "lint", "--timeout", "4", str(many)).status == 2
+    asked.clear()
+    assert here(capsys, "lint", str(many)).status < 2
+    assert [Path(name).name for name in asked] == [last.name]
+
+
+def test_the_configuration_sets_a_deadline(files: Path, capsys: Capture) -> None:
+    (files / "ptcompile.toml").write_text("timeout = 0.5\n", encoding="utf-8")
+    assert "PTC080" in here(capsys, "lint", ".").out
+    assert "PTC080" not in here(capsys, "lint", "--isolated", "a.yaml").out
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "true", '"1"', "1e9", "nan"])
+def test_a_deadline_is_a_number_of_seconds(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "ptcompile.toml"
+    path.write_text(f"timeout = {value}\n", encoding="utf-8")
+    with pytest.raises(UsageError) as error:
+        config.load(str(path))
+    assert "timeout: must be a number of seconds" in str(error.value)
+
+
+def test_untrusted_runs_have_a_deadline(files: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "UNTRUSTED_SECONDS", 0.5)
+    assert "PTC080" in here(capsys, "lint", "--untrusted", ".").out
+
+
+def test_what_is_written_is_written_whole(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = cli.files._write_temporary
+
+    def slow(path: str, text: str) -> tuple[str, str]:
+        time.sleep(0.8)
+        return usual(path, text)
+
+    monkeypatch.setattr(cli.files, "_write_temporary", slow)
+    path = tmp_path / "out.yaml"
+    assert here(capsys, "compile", *SECONDS, spec(tmp_path), "--target", "job", "-o", path).status == 0
+    assert path.exists()
+
+
+def test_other_commands_have_no_result(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ptcompile.api.compile.compile_inputs", endless)
+    ran = here(capsys, "compile", *SECONDS, spec(tmp_path), "--target", "job")
+    assert (ran.status, ran.out) == (2, "")
+    assert "--timeout SECONDS" in ran.err
+
+
+def test_watch_has_a_deadline_for_each_page(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = spec(tmp_path)
+    shown: list[str] = []
+    contents = [path.read_bytes(), b"slow", KeyboardInterrupt()]
+    page = explain.explain_page
+
+    def read(_path: str) -> bytes | str:
+        content = contents.pop(0)
+        if isinstance(content, BaseException):
+            raise content
+        return content
+
+    def slow(*arguments: Any) -> Any:
+        return endless() if shown else page(*arguments)
+
+    monkeypatch.setattr(explain, "explain_page", slow)
+    monkeypatch.setattr(watch.Live, "show", lambda _live, text: shown.append(text))
+    monkeypatch.setattr(watch, "_read_content", read)
+    monkeypatch.setattr(watch, "_CHECK_SECONDS", 0.01)
+    assert here(capsys, "watch", "--timeout", "3", path, "--target", "job").status == 0
+    assert len(shown) == 2
+    assert "Not finished after 3 s" in shown[1]
