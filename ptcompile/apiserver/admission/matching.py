@@ -37,15 +37,35 @@ class Decision(IntEnum):
 
 def matches(criteria: Json, request: Request, state: ClusterState) -> Decision:
     """Return whether `matchConstraints` of a policy or `matchResources` of a binding select a request."""
-    rules, excluded = (as_mappings(criteria.get(key)) for key in ("resourceRules", "excludeResourceRules"))
-    state.evaluations.spend(len(rules) + len(excluded))
     if not _selects_object(nested_map(criteria, "objectSelector"), request):
         return Decision.NO
-    equivalent = criteria.get("matchPolicy") != "Exact"
-    if any(_rule_matches(rule, request, state, equivalent) is Decision.YES for rule in excluded):
+    if _rules_match("excludeResourceRules", criteria, request, state, Decision.NO) is Decision.YES:
         return Decision.NO
-    decision = max((_rule_matches(rule, request, state, equivalent) for rule in rules), default=Decision.YES)
+    decision = _rules_match("resourceRules", criteria, request, state, Decision.YES)
     return min(decision, _selects_namespace(nested_map(criteria, "namespaceSelector"), request, state))
+
+
+def _rules_match(field: str, criteria: Json, request: Request, state: ClusterState, default: Decision) -> Decision:
+    """Return whether one of the rules in a field matches a request, or the default if there are none.
+
+    The rules are read once for each kind and operation, by the names of objects that they list.
+    """
+    if not criteria.get(field):
+        return default
+    key = (field, id(criteria), request.kind, request.old is None)
+    if key not in state.indexes:
+        rules = as_mappings(criteria[field])
+        state.evaluations.spend(len(rules))
+        equivalent = criteria.get("matchPolicy") != "Exact"
+        by_name: dict[str | None, Decision] = {} if rules else {None: default}
+        for rule in rules:
+            decision = _rule_matches(rule, request, state, equivalent)
+            for listed in as_strings(rule.get("resourceNames")) or [None]:
+                by_name[listed] = max(decision, by_name.get(listed, Decision.NO))
+        state.indexes[key] = by_name
+    by_name = state.indexes[key]
+    name = as_string(nested_map(request.object, "metadata").get("name"))
+    return max(by_name.get(None, Decision.NO), by_name.get(name, Decision.NO))
 
 
 def _selects_object(selector: Json, request: Request) -> bool:
@@ -76,10 +96,8 @@ def namespace_labels(name: str, state: ClusterState) -> Mapping[str, str] | None
 
 
 def _rule_matches(rule: Json, request: Request, state: ClusterState, equivalent: bool) -> Decision:
+    """Return whether a rule matches the kind and the operation of a request."""
     resource = resource_of(request.kind, state)
-    names = as_strings(rule.get("resourceNames"))
-    if names and as_string(nested_map(request.object, "metadata").get("name")) not in names:
-        return Decision.NO
     operation = "CREATE" if request.old is None else "UPDATE"
     if not _lists(rule, "operations", operation) or not _lists(rule, "apiGroups", resource.group):
         return Decision.NO
