@@ -20,7 +20,7 @@ from tests.cli.running import here, spec
 Capture = pytest.CaptureFixture[str]
 
 BAD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: a:1, comand: [a]}]}\n"
-SECONDS = ("--timeout", "0.5")
+SECONDS = ("--timeout", "2")
 
 
 def endless(*_arguments: object) -> Any:
@@ -54,8 +54,8 @@ def test_lint_reports_the_files_that_are_finished(files: Path, words: tuple[str,
     (files / "known.toml").write_text(known, encoding="utf-8")
     ran = here(capsys, "lint", *SECONDS, *words, "--output-format", "concise", ".")
     assert ran.status == 2
-    assert [line.split(": ")[0] for line in ran.out.splitlines()] == ["a.yaml:4:58", "b.yaml:1:1"], ran.out
-    assert "PTC080 not finished: 1 of 3 files were checked" in ran.out
+    assert [line.split(": ")[0] for line in ran.out.splitlines()] == ["./a.yaml:4:43", "./b.yaml:1:1"], ran.out
+    assert "PTC080 not-finished: not finished: 1 of 3 files were checked" in ran.out
 
 
 def test_a_file_that_takes_too_long_has_no_finding_but_that(files: Path, capsys: Capture) -> None:
@@ -80,14 +80,14 @@ def test_an_unfinished_run_changes_no_file(
     endless_at(monkeypatch, method, "b.yaml")
     ran = here(capsys, "lint", *SECONDS, option, ".")
     assert (ran.status, ran.out) == (2, "")
-    assert "not finished after 0.5 s" in ran.err
+    assert "not finished after 2 s" in ran.err
     assert {path.read_text() for path in files.iterdir()} == {BAD}
 
 
 def test_only_finished_files_are_cached(
     many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    last = sorted(many.rglob("*.yaml"))[-1]
+    last = many / "pod.yaml"
     with monkeypatch.context() as patch:
         endless_at(patch, "__call__", last.name)
         assert here(capsys, "lint", "--timeout", "4", str(many)).status == 2
@@ -97,7 +97,7 @@ def test_only_finished_files_are_cached(
 
 
 def test_the_configuration_sets_a_deadline(files: Path, capsys: Capture) -> None:
-    (files / "ptcompile.toml").write_text("timeout = 0.5\n", encoding="utf-8")
+    (files / "ptcompile.toml").write_text("timeout = 2\n", encoding="utf-8")
     assert "PTC080" in here(capsys, "lint", ".").out
     assert "PTC080" not in here(capsys, "lint", "--isolated", "a.yaml").out
 
@@ -112,7 +112,7 @@ def test_a_deadline_is_a_number_of_seconds(value: str, tmp_path: Path) -> None:
 
 
 def test_untrusted_runs_have_a_deadline(files: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli, "UNTRUSTED_SECONDS", 0.5)
+    monkeypatch.setattr(cli, "UNTRUSTED_SECONDS", 2.0)
     assert "PTC080" in here(capsys, "lint", "--untrusted", ".").out
 
 
@@ -120,7 +120,7 @@ def test_what_is_written_is_written_whole(tmp_path: Path, capsys: Capture, monke
     usual = cli.files._write_temporary
 
     def slow(path: str, text: str) -> tuple[str, str]:
-        time.sleep(0.8)
+        time.sleep(2.5)
         return usual(path, text)
 
     monkeypatch.setattr(cli.files, "_write_temporary", slow)

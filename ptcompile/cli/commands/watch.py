@@ -275,23 +275,24 @@ def _watch(live: Live, options: argparse.Namespace, settings: Config) -> NoRetur
             notices = [content for content in contents if isinstance(content, str)]
             earlier = last_compiled or last_page
             try:
-                made = None if notices and earlier else _make_page(options, contents, settings)
+                page = _outdated(earlier, notices) if notices and earlier else _make_page(options, contents, settings)
             except NotFinishedError:
                 if earlier is None:
                     raise
-                notices.append(f"Not finished after {options.timeout:g} s. The page shows its last version.")
-                made = None
-            if made is None:
-                assert earlier is not None
-                page = earlier._replace(outdated="everything", notice=" ".join(notices))
-            else:
-                page = last_page = made
+                notices = [f"Not finished after {options.timeout:g} s. The page shows its last version."]
+                page = _outdated(earlier, notices)
+            if not notices or earlier is None:
+                last_page = page
                 if page.compiles:
                     last_compiled = page
                 elif last_compiled is not None:
                     page = with_earlier_manifests(page, last_compiled)
             live.show(html(page))
         time.sleep(_CHECK_SECONDS)
+
+
+def _outdated(page: ExplainPage, notices: Sequence[str]) -> ExplainPage:
+    return page._replace(outdated="everything", notice=" ".join(notices))
 
 
 def _read_contents(options: argparse.Namespace) -> list[bytes | str]:
