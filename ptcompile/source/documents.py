@@ -243,7 +243,7 @@ class Source:
             text = as_yaml(text)
         from ptcompile.source.exact_reader import parse
 
-        return parse(text).root
+        return parse(text, is_json=self.is_json).root
 
 
 def document_at(source: Source, parsed: Parsed, index: int, line: int, start: int, end: int) -> Document:

@@ -219,8 +219,11 @@ _UNPRINTABLE_ASCII = Pattern("[^\t\n\r\x20-\x7e]")
 _SLASH_ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
-def parse(text: str) -> Parsed:
-    """Read one document. Never raises on its content: a rejection is a finding, and the data is then None."""
+def parse(text: str, *, is_json: bool = False) -> Parsed:
+    """Read one document. Never raises on its content: a rejection is a finding, and the data is then None.
+
+    JSON may have escaped slashes, which Go does not know in YAML.
+    """
     findings: list[ReaderProblem] = []
     if match := find_unprintable(text):
         code = ord(match[0])
@@ -228,7 +231,7 @@ def parse(text: str) -> Parsed:
         help = "remove it, or write it as an escape between double quotes"
         return Parsed(None, None, [ReaderProblem("yaml-syntax", message, help, match.start(), match.end())])
     try:
-        value = _read_documents(text, findings, check_slash="\\/" in text)
+        value = _read_documents(text, findings, check_slash=not is_json and "\\/" in text)
     except UnreadableError as refused:
         return Parsed(None, None, [*findings, _or_template(text, refused.finding)])
     if value is None:

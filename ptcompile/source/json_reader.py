@@ -15,6 +15,7 @@ from ptcompile.source.scalars import through_json
 
 _whitespace = re.compile(r"[ \t\r\n]*")
 _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
+"""An escape: half of a surrogate pair, or the beginning of another."""
 
 
 class JsonValue(NamedTuple):
@@ -112,7 +113,7 @@ def _value(text: str, data: Any, start: int, end: int, parts: list[Any] | None, 
         return JsonValue(
             None, start, end, [ReaderProblem(problem.name, problem.message, problem.help, 0, 1, problem.authority)]
         )
-    findings = parse(as_yaml(text[start:end])).findings if repeated else []
+    findings = parse(as_yaml(text[start:end]), is_json=True).findings if repeated else []
     if text.find("\\u", start, end) >= 0:  # in this value only: searching the whole stream each time would be quadratic
         data = _without_lone_surrogates(data)
     return JsonValue(data, start, end, findings)
@@ -128,13 +129,13 @@ def _without_lone_surrogates(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def as_yaml(text: str) -> str:
-    r"""Return JSON as YAML of the same length, for positions: `\/`, surrogates and DEL are not valid YAML."""
+    """Return JSON as YAML of the same length, for positions: halves of surrogate pairs and DEL are not valid YAML."""
     return _escape.sub(_plain_escape, text).replace("\x7f", "?")
 
 
 def _plain_escape(match: re.Match[str]) -> str:
     escape = match[0]
-    return "/" * len(escape) if escape[1] in "/u" else escape
+    return "/" * len(escape) if len(escape) > len("\\n") else escape
 
 
 _SCALARS = (str, int, float, bool, type(None))

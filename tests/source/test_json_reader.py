@@ -100,6 +100,18 @@ def test_repeated_keys() -> None:
     assert [finding.name for finding in value.findings] == ["duplicate-key"]
 
 
+@pytest.mark.parametrize("first", [r"d\u0061ta", r"dat\u0061", "data"])
+def test_an_escape_hides_no_duplicate_key(first: str) -> None:
+    (value,) = read_json(f'{{"x/y": 1, "{first}": 1, "data": 2}}')[0]
+    ((name, start),) = [(finding.name, finding.start) for finding in value.findings]
+    assert (name, start) == ("duplicate-key", len(f'{{"x/y": 1, "{first}": 1, '))
+
+
+def test_an_escaped_slash_hides_no_duplicate_key() -> None:
+    (value,) = read_json(r'{"a\/b": 1, "a/b": 2}')[0]
+    assert [finding.name for finding in value.findings] == ["duplicate-key"]
+
+
 def test_lone_surrogates_are_replaced() -> None:
     (data,) = values(r'{"a": "\ud800x", "b": "\ud83d\ude00", "c": "\u00e4"}')
     assert data == {"a": "\ufffdx", "b": "\U0001f600", "c": "\u00e4"}
@@ -107,7 +119,7 @@ def test_lone_surrogates_are_replaced() -> None:
 
 def test_yaml_of_the_same_length() -> None:
     text = r'{"a": "\/ \ud800 \n \\", "b": "' + '\x7f"}'
-    assert as_yaml(text) == r'{"a": "// ////// \n \\", "b": "?"}'
+    assert as_yaml(text) == r'{"a": "\/ ////// \n \\", "b": "?"}'
 
 
 @pytest.mark.parametrize(
