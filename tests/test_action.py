@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ptcompile.report.ci import html_code
 from tests.cli.running import ROOT, Ran
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -127,9 +128,23 @@ def test_the_diff_names_changed_files_and_what_changes(repository: Path) -> None
     ran, outputs, _ = diff(repository)
     assert ran.status == 0
     text = Path(outputs["diff"]).read_text()
-    assert text.startswith("### `manifests/train.yaml`\n")
+    assert text.startswith(f"### {html_code('manifests/train.yaml')}\n")
     assert "--nproc-per-node=1" in text
     assert "notes" not in text
+
+
+def test_a_file_name_is_no_markup(repository: Path) -> None:
+    name = "x\n\n# Approved by security\n @acme-admin `\n.yaml"
+    path = repository / name
+    path.write_text(POD.format(processes=2), encoding="utf-8")
+    for words in (["add", "."], ["commit", "-qm", "second"]):
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *words]
+        subprocess.run(git, cwd=repository, check=True, timeout=60)
+    path.write_text(POD.format(processes=1), encoding="utf-8")
+    text = Path(diff(repository)[1]["diff"]).read_text()
+    assert text.startswith(f"### {html_code(name)}\n\n**")
+    assert "@acme" not in text
+    assert "\n# " not in text
 
 
 def test_no_change_is_no_text(repository: Path) -> None:
