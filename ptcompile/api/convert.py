@@ -32,7 +32,7 @@ from ptcompile.converter.queueing import (
     without_queue,
 )
 from ptcompile.converter.runtimes import runtime_of, runtime_problems
-from ptcompile.converter.selectors import PodPair, rewrite_selectors
+from ptcompile.converter.selectors import PodPair, Searched, rewrite_selectors
 from ptcompile.converter.settings import TIME_TO_LIVE, lost_settings, own_settings
 from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error, message_at, problem_at
 from ptcompile.differ import DiffSide, compare
@@ -40,7 +40,7 @@ from ptcompile.importer.draft import placeholder_images, replace_images, substit
 from ptcompile.kinds.model import Kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
-from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
+from ptcompile.kubernetes.unstructured import JsonDict, kind_of
 from ptcompile.operators.table import kinds_with
 from ptcompile.simulator.equivalence import matching_pods
 from ptcompile.simulator.job import SimulatedJob
@@ -114,8 +114,8 @@ def convert_inputs(inputs: Inputs, target: str, *, lossy: bool = False, chosen: 
     if not imported.ok:
         return Result((), imported.diagnostics)
 
-    others = tuple([data for data in inputs.related if kind_of(data) not in _JOBS])
-    request = _Request(target, inputs, Objects(imported.kept), lossy, others)
+    others = tuple([dict(data) for data in inputs.related if kind_of(data) not in _JOBS])
+    request = _Request(target, inputs, Objects(imported.kept), lossy, others, searched={})
     objects = list(_used_objects(imported, request))
     diagnostics: list[Diagnostic] = []
     manifests: list[JsonDict] = []
@@ -182,7 +182,7 @@ def _used_objects(imported: Imported, request: _Request) -> Iterator[JsonDict]:
     """Yield the kept objects without the runtimes of jobs that are converted to another operator."""
     runtimes: set[int] = set()
     for spec in imported.found if imported.kept else ():
-        if spec.target != request.target:
+        if spec.portable is not None and spec.target != request.target:
             job = request.compile(spec.document).manifests[-1:]
             bases = [runtime_of(manifest, request.kept, request.inputs.versions) for manifest in job]
             runtimes |= {id(base.source) for base in bases if base is not None}
@@ -196,7 +196,8 @@ class _Request(NamedTuple):
     inputs: Inputs
     kept: Objects
     lossy: bool
-    beside: tuple[Json, ...]
+    beside: tuple[JsonDict, ...]
+    searched: Searched
 
     @property
     def filename(self) -> str | None:
@@ -253,13 +254,14 @@ def _rewrite_references(
     pairs = [PodPair(old.view, new.view) for old, new in matching_pods(old_job, new_job)]
     manifests, problems = without_old_metadata(manifests, old_job, new_job)
     manifests, field_problems = rewrite_fields(manifests, pairs, new_job)
-    rewritten = rewrite_selectors([*objects, *manifests], pairs, new_job)
-    output, host_problems = rewrite_host_files(rewritten.objects, renamed_hosts(pairs))
+    searched = request.searched
+    rewritten = rewrite_selectors([*objects, *manifests], pairs, new_job, searched)
+    output, host_problems = rewrite_host_files(rewritten.objects, renamed_hosts(pairs), searched)
     problems += [*field_problems, *rewritten.problems, *host_problems]
     if request.beside:
-        others = [dict(data) for data in request.beside]
-        problems += map(_in_other_file, rewrite_selectors(others, pairs, new_job).problems)
-        problems += map(_in_other_file, rewrite_host_files(others, renamed_hosts(pairs))[1])
+        others = request.beside
+        problems += map(_in_other_file, rewrite_selectors(others, pairs, new_job, searched).problems)
+        problems += map(_in_other_file, rewrite_host_files(others, renamed_hosts(pairs), searched)[1])
     return output[len(objects) :], output[: len(objects)], problems
 
 

@@ -185,9 +185,7 @@ def import_inputs(
     fitted = [_fit_built_in(spec, profile) for spec in imported] if inputs.given_profile is None else imported
     imported = [spec if fit is None else fit for spec, fit in zip(imported, fitted, strict=True)]
     needed = profiles.MINIMAL if None in fitted else None
-    return Imported(
-        tuple(imported), inputs.limited(*problems), needed, _kept_objects(inputs.items, emitted, chosen)
-    )
+    return Imported(tuple(imported), inputs.limited(*problems), needed, _kept_objects(inputs.items, emitted, chosen))
 
 
 def _import_scripts(inputs: Inputs, values: Mapping[str, str]) -> Imported:

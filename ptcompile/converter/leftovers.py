@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.converter.selectors import PodPair
+from ptcompile.converter.selectors import PodPair, Searched, search
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, nested_map, object_name, without_keys
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
@@ -119,7 +119,9 @@ def with_new_hosts(value: Any, renamed: Mapping[str, str]) -> Any:
     return {key: inner if key == "name" else with_new_hosts(inner, renamed) for key, inner in value.items()}
 
 
-def rewrite_host_files(objects: Sequence[JsonDict], renamed: Mapping[str, str]) -> tuple[list[JsonDict], list[Problem]]:
+def rewrite_host_files(
+    objects: Sequence[JsonDict], renamed: Mapping[str, str], searched: Searched
+) -> tuple[list[JsonDict], list[Problem]]:
     """Return the objects with the new host names in ConfigMaps, and a finding for each object with an old one.
 
     A ConfigMap is a file of the job; what other objects do with a host name is unknown.
@@ -127,10 +129,14 @@ def rewrite_host_files(objects: Sequence[JsonDict], renamed: Mapping[str, str]) 
     changed: list[JsonDict] = []
     problems: list[Problem] = []
     for data in objects:
+        words = search(searched, data, _words_of)
+        if words.keys().isdisjoint(renamed):
+            changed.append(data)
+            continue
+
         is_file = kind_of(data) == ("v1", "ConfigMap")
-        words = (match[0] for text in _texts(data) for match in _HOST_PATTERN.finditer(text))
         where = f"{data.get('kind')}/{object_name(data)}"
-        for name in dict.fromkeys(word for word in words if word in renamed):
+        for name in filter(renamed.__contains__, words):
             now = renamed[name] or "a pod without a host name"
             if is_file and renamed[name]:
                 text = f"{where}: the host {name} becomes {now}, the pod of the same rank"
@@ -139,6 +145,11 @@ def rewrite_host_files(objects: Sequence[JsonDict], renamed: Mapping[str, str]) 
                 problems.append(_error(f"{where} names the host {name}, which becomes {now}", f"write {now}"))
         changed.append(with_new_hosts(data, renamed) if is_file else data)
     return changed, problems
+
+
+def _words_of(data: JsonDict) -> dict[str, None]:
+    """Return the words of an object that may be names of hosts, in order."""
+    return dict.fromkeys(match[0] for text in _texts(data) for match in _HOST_PATTERN.finditer(text))
 
 
 def _texts(value: Any) -> Iterator[str]:

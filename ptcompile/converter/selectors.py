@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -21,8 +21,12 @@ from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from ptcompile.kinds.pods import PodView
     from ptcompile.simulator.job import SimulatedJob
+
+    T = TypeVar("T")
 
 
 _HOLDERS = frozenset({"labelSelector", "podSelector", "selector"})
@@ -45,7 +49,22 @@ class Rewritten(NamedTuple):
     problems: list[Problem]
 
 
-def rewrite_selectors(objects: Sequence[JsonDict], pairs: Sequence[PodPair], job: SimulatedJob) -> Rewritten:
+Searched = dict[tuple[object, int], tuple[JsonDict, "Any"]]
+"""What was searched for in the objects of a stream, each of which is searched once for all jobs."""
+
+
+def search(searched: Searched, data: JsonDict, find: Callable[[JsonDict], T]) -> T:
+    """Return what `find` returns for an object, by what it returned before for this very object."""
+    key = find, id(data)
+    if key not in searched:
+        searched[key] = data, find(data)  # with the object, so that no other gets its id
+    result: T = searched[key][1]
+    return result
+
+
+def rewrite_selectors(
+    objects: Sequence[JsonDict], pairs: Sequence[PodPair], job: SimulatedJob, searched: Searched
+) -> Rewritten:
     """Return the objects with each selector of the old pods selecting the same new ones, where labels allow it.
 
     `job` is the converted one, whose labels of role and index are tried first.
@@ -57,7 +76,7 @@ def rewrite_selectors(objects: Sequence[JsonDict], pairs: Sequence[PodPair], job
     problems: list[Problem] = []
     for data in objects:
         changed: Any = data
-        for path, selector in _selectors(data, (), is_service=kind_of(data) == ("v1", "Service")):
+        for path, selector in search(searched, data, _selectors_of):
             replacement = _replacement(selector, pairs, order)
             if replacement == selector:
                 continue
@@ -67,6 +86,10 @@ def rewrite_selectors(objects: Sequence[JsonDict], pairs: Sequence[PodPair], job
             problems.append(_finding(where, selector, replacement))
         rewritten.append(changed)
     return Rewritten(rewritten, problems)
+
+
+def _selectors_of(data: JsonDict) -> list[tuple[Path, JsonDict]]:
+    return [*_selectors(data, (), is_service=kind_of(data) == ("v1", "Service"))]
 
 
 def _selectors(value: Any, path: Path, *, is_service: bool) -> Iterator[tuple[Path, JsonDict]]:
