@@ -162,7 +162,8 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[JsonDict]:
     spec["plugins"] = {**_rank_plugin(job), "svc": ["--publish-not-ready-addresses"]}
     if policies:
         spec["policies"] = policies
-    spec["tasks"] = [_emit_task(job, cluster, *entry) for entry in _tasks_of(job)]
+    eviction_action = endings.task_eviction_action(job, cluster)
+    spec["tasks"] = [_emit_task(job, eviction_action, *entry) for entry in _tasks_of(job)]
     return [
         {
             "apiVersion": "batch.volcano.sh/v1alpha1",
@@ -185,13 +186,13 @@ def _container_name(job: Job, task: str) -> str | None:
     return job.names.container_of("master" if task == job.names.master else "worker")
 
 
-def _emit_task(job: Job, cluster: ClusterProfile, name: str, count: int, role: Role) -> JsonDict:
+def _emit_task(job: Job, eviction_action: str | None, name: str, count: int, role: Role) -> JsonDict:
     min_available = count
     if job.elastic and role.trains:
         rest = job.min_nodes - (not _has_one_task(job))
         min_available = 1 if name == job.names.master and not _has_one_task(job) else rest
     task: JsonDict = {"name": name, "replicas": count, "minAvailable": min_available}
-    task |= endings.task_fields(job, role, cluster, master=name == job.names.master and not _has_one_task(job))
+    task |= endings.task_fields(job, role, eviction_action, master=name == job.names.master and not _has_one_task(job))
     main = _container_name(job, name) if role.trains else None
     task["template"] = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
     return task

@@ -130,8 +130,13 @@ def _has_task_eviction_policies(job: Job) -> bool:
     return any(endings.returns_alone(role) for role in job.roles)
 
 
-def task_fields(job: Job, role: Role, cluster: ClusterProfile, *, master: bool) -> JsonDict:
-    """Return maxRetry and policies of a task."""
+def task_eviction_action(job: Job, cluster: ClusterProfile) -> str | None:
+    """Return the action for a lost node of the tasks that do not return alone, if it is on each of them."""
+    return _eviction_action(job, _failure_action(job, cluster)) if _has_task_eviction_policies(job) else None
+
+
+def task_fields(job: Job, role: Role, eviction_action: str | None, *, master: bool) -> JsonDict:
+    """Return maxRetry and policies of a task, with the action for lost nodes that is on each task."""
     fields: JsonDict = {}
     policies: list[JsonDict] = []
     if master and not _all_must_succeed(job):
@@ -139,8 +144,7 @@ def task_fields(job: Job, role: Role, cluster: ClusterProfile, *, master: bool) 
     if role.restart_policy == "OnFailure":
         fields["maxRetry"] = max(1, endings.restarts(job, role))  # the webhook turns 0 into 3
         policies.append({"event": "TaskFailed", "action": "TerminateJob"})
-    eviction_action = _eviction_action(job, _failure_action(job, cluster))
-    if eviction_action is not None and _has_task_eviction_policies(job) and not endings.returns_alone(role):
+    if eviction_action is not None and not endings.returns_alone(role):
         policies.append({"event": "PodEvicted", "action": eviction_action})
     if policies:
         fields["policies"] = policies

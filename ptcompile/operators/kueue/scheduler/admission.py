@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
@@ -242,16 +243,20 @@ def _not_looked_at(cluster: Cluster, workload: Workload) -> Iterator[str]:
         yield "the devices of resource claims are not looked at"
 
 
+_MOST_QUEUES = 8
+"""Limit of the other queues that are tried for a workload, so that n of them are not tried for n workloads."""
+
+
 def _advice(workload: Workload, scheduler: Scheduler, empty: EmptyQueues, *, is_possible: bool) -> str:
     """Return what would certainly let a workload in: another queue, or fewer pods."""
     if workload.invalid:
         return ""
-    for namespace, name in scheduler.cluster.local_queues:
-        if namespace == workload.namespace and name != workload.queue:
-            other = workload.copy()
-            other.queue = name
-            if scheduler.opens(other) and would_fit(scheduler, other):
-                return f"queue {name} would admit it now"
+    others = (name for space, name in scheduler.cluster.local_queues if space == workload.namespace)
+    for name in islice((name for name in others if name != workload.queue), _MOST_QUEUES):
+        other = workload.copy()
+        other.queue = name
+        if scheduler.opens(other) and would_fit(scheduler, other):
+            return f"queue {name} would admit it now"
     scaled = [i for i, pod_set in enumerate(workload.pod_sets) if pod_set.count > 1]
     if len(scaled) != 1 or workload.cluster_queue not in scheduler.state.queues:
         return ""
