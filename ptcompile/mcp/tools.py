@@ -1,4 +1,4 @@
-"""The table of tools: what each does, its arguments, the schema of its result, and the function that answers."""
+"""The tools of `tools.json`: what each does, its arguments, the schema of its result, and the function that answers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
 from ptcompile.api.reference import SCHEMAS, schema
 from ptcompile.mcp.inputs import Call, CallError, NamedText, document, inputs, judged_inputs, settings
@@ -92,30 +93,6 @@ MOST_CHARACTERS = 25_000
 _LENGTHS = (1_000_000, 100, 30, 10, 5, 2, 1)
 _OMITTED_HELP = "call again with whole: true for all of it"
 _TYPES: dict[str, tuple[type, str]] = {"string": (str, "a string"), "boolean": (bool, "true or false")}
-
-
-def _text_or_path(content: str, prefix: str = "") -> dict[str, Schema]:
-    """Return the arguments of an input, of which a call gives one."""
-    return {
-        f"{prefix}text": {"type": "string", "description": f"{content}, as YAML or JSON"},
-        f"{prefix}path": {"type": "string", "description": f"the file, instead of {prefix}text"},
-    }
-
-
-_INPUT = _text_or_path("specs or manifests")
-_MANIFESTS = _text_or_path("manifests")
-_CLUSTER = _text_or_path("the ClusterProfile: versions, queue system, machines", "cluster_")
-_TARGET = {
-    "target": {
-        "type": "string",
-        "enum": list(TARGETS),
-        "description": "the operator to compile specs for; by default the spec's own, or what the job needs",
-    }
-}
-_WHOLE = {"whole": {"type": "boolean", "description": "all of a long result, not its first part"}}
-_LOSSY = {
-    "lossy": {"type": "boolean", "description": "drop what cannot be expressed, with a warning instead of an error"}
-}
 
 
 def _to_report(diagnostics: tuple[Diagnostic, ...], unchecked: Sequence[Unchecked] = ()) -> dict[str, Any]:
@@ -318,99 +295,38 @@ def _schema(call: Call) -> dict[str, Any]:
     return schema(call.arguments["name"])
 
 
-TOOLS = {
-    "lint": Tool(
-        "Check Kubernetes manifests of training jobs, or ptcompile specs, as the API server, the operators, the "
-        "kubelet and torchrun would, offline. Each finding has its line, the consequence and the fix",
-        {**_INPUT, **_CLUSTER, **_WHOLE},
-        _lint,
-    ),
-    "fix": Tool(
-        "Return the text with the fixes of what lint finds, byte for byte the same elsewhere, and what remains. "
-        "Write the text back yourself",
-        {
-            **_INPUT,
-            **_CLUSTER,
-            "unsafe": {"type": "boolean", "description": "also apply fixes that may change what the author intended"},
-        },
-        _fix,
-    ),
-    "compile": Tool(
-        "Compile specs (kind: TrainingJob) into the manifests to apply",
-        {**_text_or_path("specs"), **_TARGET, **_CLUSTER},
-        _compile,
-    ),
-    "simulate": Tool(
-        "Show what every pod of a job will see: processes, ranks, rendezvous, variables, resources, endings",
-        {**_INPUT, **_TARGET, **_CLUSTER, **_WHOLE},
-        _simulate,
-    ),
-    "admit": Tool(
-        "Tell whether the queue of each job admits it now, later or never, with which flavors, and what prevents it, "
-        "as the queue system's scheduler would",
-        {
-            **_INPUT,
-            **_text_or_path("the cluster's queues, nodes and workloads, from kubectl get", "state_"),
-            **_CLUSTER,
-            **_WHOLE,
-        },
-        _admit,
-    ),
-    "explain": Tool(
-        "Explain a rule by its code, a field of the spec or of a Kubernetes object, or which pass and which lines of "
-        "a spec wrote each value of its manifests",
-        {
-            "rule": {"type": "string", "description": "a code or the name of a rule, such as PTC302"},
-            "field": {"type": "string", "description": "a field, such as spec.elastic or Pod.spec.containers"},
-            **_text_or_path("specs"),
-            "at": {"type": "string", "description": "with a spec: only values here, such as env.NCCL_DEBUG"},
-            **_TARGET,
-            **_CLUSTER,
-            **_WHOLE,
-        },
-        _explain,
-    ),
-    "diagnose": Tool(
-        "Name the first cause of a failure in logs and events of a job's pods, which may be mixed (kubectl logs "
-        "--prefix, get events, describe), and with its manifest or spec, the line that led to it",
-        {"logs": {"type": "string", "description": "lines of logs, events or states"}, **_INPUT, **_CLUSTER, **_WHOLE},
-        _diagnose,
-        ("logs",),
-    ),
-    "diff": Tool(
-        "Compare two specs or manifests: what the change means for the pods, and what an apply would do",
-        {
-            **_text_or_path("the old side", "old_"),
-            **_text_or_path("the new side", "new_"),
-            **_TARGET,
-            **_CLUSTER,
-            **_WHOLE,
-        },
-        _diff,
-    ),
-    "upgrade": Tool(
-        "Tell what an upgrade of the cluster means for specs or manifests: what becomes refused, ignored or different",
-        {**_INPUT, **_text_or_path("the ClusterProfile before it", "old_"), **_CLUSTER, **_WHOLE},
-        _upgrade,
-    ),
-    "convert": Tool(
-        "Convert manifests to those of another operator, such as PyTorchJob v1 to TrainJob. A setting that would be "
-        "lost is an error",
-        {**_MANIFESTS, **_TARGET, **_LOSSY, **_CLUSTER},
-        _convert,
-        ("target",),
-    ),
-    "import": Tool(
-        "Turn manifests into specs that provably mean the same. A setting that a spec cannot express is an error",
-        {**_MANIFESTS, **_LOSSY, **_CLUSTER},
-        _import,
-    ),
-    "targets": Tool("List the targets and what each can express", {}, _targets),
-    "schema": Tool(
-        "Return the JSON Schema of specs, profiles, or a result",
-        {"name": {"type": "string", "enum": list(SCHEMAS), "description": "what to describe"}},
-        _schema,
-        ("name",),
-    ),
+_ANSWERS = {
+    "lint": _lint,
+    "fix": _fix,
+    "compile": _compile,
+    "simulate": _simulate,
+    "admit": _admit,
+    "explain": _explain,
+    "diagnose": _diagnose,
+    "diff": _diff,
+    "upgrade": _upgrade,
+    "convert": _convert,
+    "import": _import,
+    "targets": _targets,
+    "schema": _schema,
 }
+
+
+def _load_tools() -> dict[str, Tool]:
+    """Return the tools of `tools.json`, whose argument is null where it is that of the other tools."""
+    table = load_table("mcp/tools.json")
+    choices = {"targets": list(TARGETS), "schemas": list(SCHEMAS)}
+    tools: dict[str, Tool] = {}
+    for name, row in table["tools"].items():
+        arguments: dict[str, Schema] = {}
+        for argument, declared in row["arguments"].items():
+            schema = dict(declared or table["arguments"][argument])
+            if "enum" in schema:
+                schema["enum"] = choices[schema["enum"]]
+            arguments[argument] = schema
+        tools[name] = Tool(row["description"], arguments, _ANSWERS[name], tuple(row.get("required", ())))
+    return tools
+
+
+TOOLS = _load_tools()
 """The tools, in the order in which they are listed."""
