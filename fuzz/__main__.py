@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 NAMES = (
     *("reader", "lint", "compile", "server", "verbs", "secrets", "files", "definitions", "tree", "scripts"),
-    *("logs", "batch"),
+    *("logs", "batch", "baseline", "dumps"),
 )
 MOST_DEATHS = 50
 """Inputs of one harness that may end its process."""
@@ -60,6 +60,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("harness", nargs="*", choices=[*NAMES, []], help=f"of {', '.join(NAMES)} (all)")
     parser.add_argument("--engine", choices=("blind", "atheris"), default="blind")
     parser.add_argument("--runs", type=int, default=60_000, metavar="N", help="executions, in fixed shares (60000)")
+    parser.add_argument("--large", action="store_true", help="inputs of 32 KB to 1 MB, each size twice the one before")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the same number, the same inputs (1)")
     parser.add_argument("--seeds", type=Path, action="append", default=[], metavar="DIR", help="more to begin with")
     parser.add_argument("--crashes", type=Path, default=Path("crashes"), metavar="DIR", help="kept there (crashes)")
@@ -108,12 +109,15 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
     from fuzz.guard import Guard, count_of, limit_memory
     from fuzz.harnesses import GRAMMARS, HARNESSES, SHARES
     from fuzz.seeds import seeds
+    from ptcompile._internal import limits
 
     runs = round(options.runs * SHARES[name] / sum(SHARES[one] for one in options.harness or NAMES))
     start = seeds(name, options.seeds)
     for data in start[:200]:  # what is loaded late is loaded before memory is counted
         with suppress(Exception):
             HARNESSES[name](data)
+    if options.large:
+        limits.lower()  # what may be slow for an input of a stranger is refused
     limit_memory()
     guard = Guard(HARNESSES[name], current, 0 if current is None else count_of(current))
     began = time.process_time()
@@ -129,6 +133,7 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
         crashes=options.crashes,
         tell=lambda line: _tell(name, line),
         make=GRAMMARS.get(name),
+        large=options.large,
     )
     spent = time.process_time() - began
     _tell(

@@ -11,14 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.guard import Guard, HangError
-from fuzz.mutate import MAX_SIZE, mutate
+from fuzz.mutate import MAX_SIZE, enlarge, mutate
 
 Tell = Callable[[str], None]
 Make = Callable[[random.Random], bytes]
 
 
 def blind(
-    guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes: Path, tell: Tell, make: Make | None = None
+    guard: Guard,
+    seeds: Sequence[bytes],
+    *,
+    runs: int,
+    seed: int,
+    crashes: Path,
+    tell: Tell,
+    make: Make | None = None,
+    large: bool = False,
 ) -> int:
     """Run the seeds, then `runs` inputs made of them or by `make`; the number of different crashes, each saved.
 
@@ -27,7 +35,9 @@ def blind(
     """
     found: dict[str, Path] = {}
     for number in range(guard.executions - len(seeds), runs):
-        data = seeds[number] if number < 0 else _made(random.Random(f"{seed}/{number}"), seeds, make)
+        dice = random.Random(f"{seed}/{number}")
+        data = seeds[number] if number < 0 else _made(dice, seeds, make)
+        data = enlarge(data, dice) if large and number >= 0 else data
         try:
             guard(data)
         except (Exception, HangError) as error:

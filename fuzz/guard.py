@@ -10,30 +10,45 @@ import time
 from mmap import mmap
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import Final, NamedTuple
 
 from fuzz.harness import Harness
-from fuzz.mutate import MAX_SIZE
+from fuzz.mutate import LARGEST, MAX_SIZE
 
 MAX_SECONDS: Final = 1.0
-"""Processor time of one execution: a machine that others use too makes nothing of it slower."""
+"""Processor time of one execution of a small input: a machine that others use too makes nothing of it slower."""
 MAX_SPACE: Final = 1 << 30
 """Bytes of address space above the start: what would take more raises MemoryError, and is a crash that is kept."""
-MAX_WALL: Final = 30.0
+MAX_WALL: Final = 90.0
 """Seconds of one execution, after which its process is killed from outside: native code sees no signal, and a read that
 waits takes no processor time."""
 MAX_START: Final = 300.0
 """Seconds until the first execution."""
 MAX_MEMORY: Final = 200 * 1024 * 1024
-"""Bytes: the peak of the process, above what it was when all was loaded."""
+"""Bytes for a small input: the peak of the process, above what it was when all was loaded."""
+
+
+class Allowed(NamedTuple):
+    """What one execution may take."""
+
+    seconds: float
+    memory: int
+
+
+def allowed(size: int) -> Allowed:
+    """What an input of so many bytes may take: from 16 KB on more for each byte, up to 600 MB and 40 s at 1 MB, since
+    an execution asks several verbs, of which each may take 10 s.
+    """
+    share = max(0, size - MAX_SIZE) / (LARGEST - MAX_SIZE)
+    return Allowed(MAX_SECONDS + 39 * share, MAX_MEMORY + round(400 * share) * 1024 * 1024)
 
 
 class HangError(BaseException):
-    """An execution took longer than `MAX_SECONDS`; no `except Exception` takes it for a mistake of the input."""
+    """An execution took longer than it may; no `except Exception` takes it for a mistake of the input."""
 
 
 class MemoryHogError(Exception):
-    """The peak of the process grew by more than `MAX_MEMORY`."""
+    """The peak of the process grew by more than an input of its size may take."""
 
 
 class Guard:
@@ -58,13 +73,14 @@ class Guard:
             self._current[16 : 16 + len(data)] = data
             self._current[:8] = self.executions.to_bytes(8, "big")
         started = time.process_time()
-        signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
+        most, before = allowed(len(data)), peak()
+        signal.setitimer(signal.ITIMER_VIRTUAL, most.seconds)
         try:
             self._harness(data)
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         self.slowest = max(self.slowest, time.process_time() - started)
-        if (more := self.grown()) > MAX_MEMORY:
+        if peak() > before and (more := self.grown()) > most.memory:  # the peak is of this input, and of none before it
             self._base = peak()  # the peak stays: what comes after is measured against it
             raise MemoryHogError(f"{more >> 20} MiB more than at the start")
 
@@ -75,7 +91,7 @@ class Guard:
 
 def shared() -> mmap:
     """Memory for `current`."""
-    return mmap(-1, 16 + 16 * MAX_SIZE)
+    return mmap(-1, 16 + LARGEST)
 
 
 def last_of(current: mmap) -> bytes:
@@ -120,4 +136,4 @@ def peak() -> int:
 
 
 def _too_long(_number: int, _frame: FrameType | None) -> None:
-    raise HangError(f"more than {MAX_SECONDS} s of processor time")
+    raise HangError("more processor time than an input of its size may take")

@@ -17,6 +17,8 @@ HARNESSES: dict[str, harness.Harness] = {
     "scripts": scripts.scripts,
     "logs": verbs.logs,
     "batch": scripts.batch,
+    "baseline": verbs.baseline,
+    "dumps": verbs.dumps,
 }
 
 GRAMMARS: dict[str, engine.Make] = {"definitions": schemas.stream, "tree": tree.make, "scripts": scripts.make}
@@ -25,5 +27,6 @@ GRAMMARS: dict[str, engine.Make] = {"definitions": schemas.stream, "tree": tree.
 SHARES: dict[str, float] = {
     "reader": 1.5, "lint": 1.5, "compile": 1, "server": 1, "verbs": 1.5, "secrets": 0.5, "files": 0.5,
     "definitions": 1.5, "tree": 0.5, "scripts": 1, "logs": 0.25, "batch": 0.25,
+    "baseline": 0.5, "dumps": 0.5,
 }  # fmt: skip
-"""Of eleven."""
+"""Of twelve."""

@@ -13,7 +13,9 @@ from ptcompile.source.documents import read
 from ptcompile.source.emitter import emit_all
 
 MAX_SIZE = 16_384
-"""Bytes of one input: what is large costs what it should, and the tests of growth look after that."""
+"""Bytes of one input that is not to be large."""
+LARGEST = 1 << 20
+"""Bytes of a large input."""
 
 WORDS: tuple[str, ...] = (
     "", "~", "null", "true", "no", "on", "0", "-1", "1", "01", "0o17", "1e3", ".5", "1e400", "-0.0", ".inf", ".nan",
@@ -54,6 +56,36 @@ def mutate(data: bytes, dice: random.Random, others: Sequence[bytes]) -> bytes:
     if dice.random() < 0.05:
         data = _bytes(data, dice)
     return data[:MAX_SIZE]
+
+
+def enlarge(data: bytes, dice: random.Random, most: int = LARGEST) -> bytes:
+    """The input many times over: all of it, some lines or a word, with numbered names; of 32 KB, or twice that, and so
+    on up to `most`.
+    """
+    sizes = [MAX_SIZE << doubling for doubling in range(1, 20) if MAX_SIZE << doubling <= most]
+    size = dice.choice(sizes)
+    text = data.decode("utf-8", "surrogateescape")
+    lines = text.split("\n")
+    at = dice.randrange(len(lines))
+    how = dice.randrange(3)
+    if how == 0:
+        before, piece, after = "", f"{text}\n---\n", ""
+    elif how == 1:
+        end = at + dice.choice((1, 2, 4, 9, 30))
+        before, after = "\n".join([*lines[:at], ""]), "\n".join(lines[end:])
+        piece = "\n".join([*lines[at:end], ""])
+    else:
+        where = dice.randrange(len(text) + 1)
+        before, piece, after = text[:where], dice.choice(WORDS) + dice.choice(("", " ", "\n", ", ")), text[where:]
+    count = max(1, size // max(1, len(piece)))
+    is_numbered = dice.random() < 0.7 and _NAMED.search(piece) is not None
+    pieces = [_NAMED.sub(rf"\g<0>-{number}", piece) for number in range(count)] if is_numbered else [piece] * count
+    whole = "".join((before, *pieces, after))
+    return whole.encode("utf-8", "replace" if _LONE.search(text) else "surrogateescape")[:most]
+
+
+_NAMED = re.compile(r"\b(?:name|queueName|nodeName|queue-name|clusterQueue|key)\b\"?: *\"?[a-z0-9-]+")
+"""A name, which numbers make another in each copy."""
 
 
 def _word(text: str, dice: random.Random) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
+from ptcompile.source.documents import read
 from ptcompile.source.emitter import emit_all
 
 ROOT = Path(__file__).parents[1]
@@ -74,6 +76,23 @@ spec: {policyName: p, validationActions: [Deny, Audit], paramRef: {name: c, para
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: b}]}}
 """
+_BASELINE = """\
+# Known findings
+[[finding]]
+code = "PTC501"
+file = "f.yaml"
+kind = "Pod"
+namespace = "d"
+name = "a"
+path = "spec.containers[c].comand"
+reason = "later"
+owner = "ml"
+expires = 2031-03-31
+
+[[finding]]
+code = "PTC302"
+file = "<stdin>"
+"""
 REAL = tuple(
     ROOT / "tests" / "recorded" / f"{name}.jsonl.gz"
     for name in ("apiserver/real", "kueue/foreign/real", "kueue/own/real")
@@ -84,6 +103,10 @@ def seeds(harness: str, folders: list[Path]) -> list[bytes]:
     """The seeds of a harness, each once, and every file of the folders that were named."""
     if harness == "batch":
         return [path.read_bytes() for path in sorted((ROOT / "tests/importer/slurm/scripts").glob("*.sbatch"))]
+    if harness == "baseline":
+        return [_BASELINE.encode(), *_specs()]
+    if harness == "dumps":
+        return list(dict.fromkeys([*_printed(), *_queued()]))
     if harness == "logs":
         return list(_logs())
     own = _specs() if harness == "compile" else _OWN[harness] if harness in _OWN else (*_specs(), *_manifests())
@@ -121,6 +144,15 @@ def _queued() -> Iterator[bytes]:
     with gzip.open(ROOT / "tests/recorded/kueue/admission.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     yield from (emit_all([*row["objects"], *row["jobs"]]).encode() for row in rows[::4])
+
+
+def _printed() -> Iterator[bytes]:
+    """The same as kubectl prints it, as JSON and as YAML."""
+    for data in islice(_queued(), 40):
+        items = [document.data for document in read(data).documents]
+        printed = {"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}}
+        yield json.dumps(printed, indent=4).encode()
+        yield emit_all([printed]).encode()
 
 
 def _manifests() -> Iterator[bytes]:

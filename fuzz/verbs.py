@@ -175,6 +175,37 @@ def files(data: bytes) -> None:
             assert words[1] in ("--fix", "--add-ignore"), words
 
 
+_KNOWN = b"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: a:1, comand: [a]}]}\n"
+
+
+def baseline(data: bytes) -> None:
+    """The input is a baseline: lint reads it or says what is wrong with it, and reads what it writes in its place."""
+    with TemporaryDirectory() as folder, contextlib.chdir(folder), trusted():
+        Path("f.yaml").write_bytes(_KNOWN)
+        Path("known.toml").write_bytes(data)
+        status, out, err = ran(["lint", "--isolated", "--baseline", "known.toml", "f.yaml"])
+        assert status in (0, 1, 2), status
+        assert cli.files.BUG not in err, err
+        harmless(out)
+        harmless(err)
+        status, _, err = ran(["lint", "--isolated", "--write-baseline", "known.toml", "f.yaml"])
+        if status == 2:
+            assert Path("known.toml").read_bytes() == data, "what is no baseline is written over"
+        else:
+            assert ran(["lint", "--isolated", "--baseline", "known.toml", "f.yaml"])[0] == 0
+
+
+def dumps(data: bytes) -> None:
+    """The input is what kubectl prints of a cluster: a state for admit, and what a profile is drafted of."""
+    dump = streams.read_dump(data, NAME, "state")
+    findings(tuple(streams.to_diagnostic(one, None, NAME) for one in dump.problems), data)
+    draft = requirements.profile_from_dumps([File(streams.read_dump(data, NAME, "dump"), NAME)])
+    harmless(draft.text())
+    admission = ptcompile.admit(_KNOWN, state=data, filename=NAME)
+    json.dumps(admission.to_dict(), allow_nan=False)
+    harmless(admission.text())
+
+
 @contextlib.contextmanager
 def trusted() -> Iterator[None]:
     """`--untrusted` holds for a process; here for one command."""
