@@ -451,3 +451,65 @@ def a_pod_under_validations(n: int) -> str:
     variables = ", ".join(f"{{name: v{i}, expression: object.metadata.name + '{i}'}}" for i in range(n))
     validations = ", ".join(f"{{expression: variables.v{i} == 'x'}}" for i in range(n))
     return POD % 0 + _policies(1, variables=f"[{variables}]", validations=f"[{validations}]")
+
+
+def pytorchjobs(n: int) -> str:
+    return "---\n".join(_pytorchjob(i) for i in range(n))
+
+
+def _pytorchjob(i: int, more: str = "") -> str:
+    pod = f"template: {{spec: {{containers: [{{name: pytorch, image: a, command: [python, a.py]{more}}}]}}}}"
+    roles = "".join(f"    {role}: {{replicas: 1, {pod}}}\n" for role in ("Master", "Worker"))
+    head = f"apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {{name: j{i}, namespace: d}}\n"
+    return f"{head}spec:\n  pytorchReplicaSpecs:\n{roles}"
+
+
+def jobs_with_config_maps(n: int) -> str:
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m%d, namespace: d}\ndata: {A: some-words-of.it, B: b}\n"
+    jobs = (_pytorchjob(i, f", envFrom: [{{configMapRef: {{name: m{i}}}}}]") for i in range(n))
+    return "---\n".join(part for i, job in enumerate(jobs) for part in (head % i, job))
+
+
+def queue_with_nodes(n: int) -> str:
+    """Return a queue whose jobs need nodes of one rack, and nodes of which each is in a rack of its own."""
+    kueue = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: "
+    flavor = "{name: f, resources: [{name: cpu, nominalQuota: 9}]}"
+    container = "{name: c, image: i, resources: {requests: {cpu: 1}}}"
+    rack = "metadata: {annotations: {kueue.x-k8s.io/podset-required-topology: rack}}"
+    objects = [
+        f"{kueue}Topology\nmetadata: {{name: t}}\n"
+        "spec: {levels: [{nodeLabel: rack}, {nodeLabel: kubernetes.io/hostname}]}\n",
+        f"{kueue}ResourceFlavor\nmetadata: {{name: f}}\nspec: {{topologyName: t, nodeLabels: {{a: b}}}}\n",
+        f"{kueue}ClusterQueue\nmetadata: {{name: c}}\nspec:\n  namespaceSelector: {{}}\n"
+        f"  resourceGroups: [{{coveredResources: [cpu], flavors: [{flavor}]}}]\n",
+        f"{kueue}LocalQueue\nmetadata: {{name: q, namespace: d}}\nspec: {{clusterQueue: c}}\n",
+        "apiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: d, labels: {kueue.x-k8s.io/queue-name: q}}\n"
+        "spec:\n  suspend: true\n  parallelism: 2\n  completions: 2\n"
+        f"  template: {{{rack}, spec: {{restartPolicy: Never, containers: [{container}]}}}}\n",
+    ]
+    node = "apiVersion: v1\nkind: Node\nmetadata: {name: n%d, labels: {a: b, rack: r%d, kubernetes.io/hostname: n%d}}\n"
+    node += "status: {allocatable: {cpu: 4, pods: 10}, conditions: [{type: Ready, status: 'True'}]}\n"
+    return "---\n".join([*objects, *(node % (i, i, i) for i in range(n))])
+
+
+def pods_under_bindings(n: int) -> str:
+    """Return a policy with n rules, its n bindings, and two pods."""
+    api = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy"
+    rule = "    - {apiGroups: [''], apiVersions: [v1], operations: [CREATE], resources: [pods], resourceNames: [p%d]}\n"
+    policy = f"{api}\nmetadata: {{name: p}}\nspec:\n  validations: [{{expression: 'true'}}]\n"
+    policy += "  matchConstraints:\n    resourceRules:\n" + "".join(rule % (i + 1) for i in range(n))
+    binding = f"{api}Binding\nmetadata: {{name: b%d}}\nspec: {{policyName: p, validationActions: [Deny]}}\n"
+    return "---\n".join([policy, *(binding % i for i in range(n)), POD % 0, POD % 1])
+
+
+def long_line(n: int) -> str:
+    """Return a pod in one line of JSON, with a secret and a mistake in each of n variables."""
+    variables = ", ".join(f'{{"name": "A{i}_TOKEN", "valu": 1, "value": "s3cr{i}"}}' for i in range(n))
+    spec = f'{{"containers": [{{"name": "c", "image": "i", "env": [{variables}]}}]}}'
+    return f'{{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "p"}}, "spec": {spec}}}'
+
+
+def broken_json(n: int) -> str:
+    """Return a dump with a syntax error at its end."""
+    nodes = ", ".join(f'{{"apiVersion": "v1", "kind": "Node", "metadata": {{"name": "n{i}"}}}}' for i in range(n))
+    return f'{{"apiVersion": "v1", "kind": "List", "items": [{nodes},,]}}'
