@@ -5,7 +5,7 @@ Source: Kubernetes 1.36, apiserver pkg/admission/plugin/policy/matching and plug
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
 from ptcompile.apiserver.admission.request import ClusterState, Request, is_namespaced, resource_of
@@ -57,13 +57,14 @@ def _rules_match(field: str, criteria: Json, request: Request, state: ClusterSta
         rules = as_mappings(criteria[field])
         state.evaluations.spend(len(rules))
         equivalent = criteria.get("matchPolicy") != "Exact"
-        by_name: dict[str | None, Decision] = {} if rules else {None: default}
+        decisions: dict[str | None, Decision] = {} if rules else {None: default}
         for rule in rules:
             decision = _rule_matches(rule, request, state, equivalent)
-            for listed in as_strings(rule.get("resourceNames")) or [None]:
-                by_name[listed] = max(decision, by_name.get(listed, Decision.NO))
-        state.indexes[key] = by_name
-    by_name = state.indexes[key]
+            names: Sequence[str | None] = as_strings(rule.get("resourceNames"))
+            for listed in names or (None,):
+                decisions[listed] = max(decision, decisions.get(listed, Decision.NO))
+        state.indexes[key] = decisions
+    by_name: dict[str | None, Decision] = state.indexes[key]
     name = as_string(nested_map(request.object, "metadata").get("name"))
     return max(by_name.get(None, Decision.NO), by_name.get(name, Decision.NO))
 

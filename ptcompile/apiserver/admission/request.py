@@ -62,7 +62,7 @@ class ClusterState:
         """Steps left to the expressions of all policies; each object adds some."""
         self.profile_ids = frozenset(map(id, existing))
         """Identities of the objects of the profile."""
-        self.indexes: dict[tuple[str, str], Any] = {}
+        self.indexes: dict[tuple[object, ...], Any] = {}
         """What plugins derived from the objects of a namespace, by plugin and namespace."""
 
     def in_namespace(self, kind: GroupVersionKind, namespace: str) -> list[Json]:
