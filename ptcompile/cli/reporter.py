@@ -238,7 +238,7 @@ class Reporter:
         message = f"not finished: {count} of {len(inputs)} files were checked when the time was over"
         help = "give it more with --timeout SECONDS, or fewer or smaller files"
         span = Span(1, 1, 1, 1)
-        problem = Problem("not-finished", (), message, help, "error", "syntax", "ptcompile", span=span)
+        problem = Problem("not-finished", (), message, help, "error", "run", "ptcompile", span=span)
         self._unfinished = streams.to_diagnostic(problem, None, file.name)
 
     def add_all(self, inputs: Sequence[InputFile], diagnostics: Sequence[Diagnostic]) -> None:

@@ -139,10 +139,10 @@ def test_other_commands_have_no_result(tmp_path: Path, capsys: Capture, monkeypa
 def test_watch_has_a_deadline_for_each_page(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     path = spec(tmp_path)
     shown: list[str] = []
-    contents = [path.read_bytes(), b"slow", KeyboardInterrupt()]
+    contents: list[Any] = [path.read_bytes(), b"slow", KeyboardInterrupt()]
     page = explain.explain_page
 
-    def read(_path: str) -> bytes | str:
+    def read(_path: str) -> Any:
         content = contents.pop(0)
         if isinstance(content, BaseException):
             raise content
