@@ -92,7 +92,7 @@ SMALL_MODULES = {
     "linter/successors.py": "one finding, as a rule's module is, but of a file",
     "mcp/resources.py": "needs no `mcp` package, which protocol.py imports",
     "operators/kai/gang.py": "a scheduler's folder has a gang.py",
-    "operators/kueue/objects/round_trip.py": "Kueue's webhook alone writes amounts as text; roundtrip.json beside it has its shapes",
+    "operators/kueue/objects/round_trip.py": "what only the webhook of Kueue does to amounts",
     "operators/scheduler_plugins/gang.py": "a scheduler's folder has a gang.py",
     "rehearsal/preflight.py": "a program of its own, for the interpreter that trains",
     "rehearsal/sweep.py": "a program of its own, which survives the rehearsal",

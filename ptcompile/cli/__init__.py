@@ -36,7 +36,7 @@ Examples:
 `ptcompile help COMMAND` shows the options of a command. If a file has the name of a command, write ./compile.
 """
 _SERVERS = frozenset({"watch", "server", "mcp"})
-"""The commands that run until they are told to end."""
+"""The commands that run until Ctrl-C, or until their client ends."""
 _HELP = frozenset({"-h", "--help", "help"})
 _VERSION = frozenset({"-V", "--version", "version"})
 
