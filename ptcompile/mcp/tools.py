@@ -320,10 +320,10 @@ def _load_tools() -> dict[str, Tool]:
     for name, row in table["tools"].items():
         arguments: dict[str, Schema] = {}
         for argument, declared in row["arguments"].items():
-            schema = dict(declared or table["arguments"][argument])
-            if "enum" in schema:
-                schema["enum"] = choices[schema["enum"]]
-            arguments[argument] = schema
+            described = dict(declared or table["arguments"][argument])
+            if "enum" in described:
+                described["enum"] = choices[described["enum"]]
+            arguments[argument] = described
         tools[name] = Tool(row["description"], arguments, _ANSWERS[name], tuple(row.get("required", ())))
     return tools
 
