@@ -121,7 +121,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (fix, many.misspelt, 20), (fix, many.set_twice, 20), (ignore, many.bad_keys, 40),
     (fix, many.one_key_often, 20), (imported, many.job_with_one_variable_often, 20),
     (imported, many.job_with_rendezvous_settings, 50), (imported, many.jobs_with_queues, 8),
-    (imported, many.jobs_with_services, 6), (imported, many.tasks, 8), (imported, many.jobs, 4),
+    (imported, many.jobs_with_services, 6), (imported, many.tasks, 8), (imported, many.jobs, 3),
     (diff, many.manifests, 4), (diff, many.manifest_env, 40),
     (imported, many.pytorchjobs, 2), (imported, many.trainjobs, 2), (imported, many.jobs_with_config_maps, 2),
     (converted, many.pytorchjobs, 2), (converted, many.jobs_with_queues, 2), (converted, many.jobs_with_services, 2),
