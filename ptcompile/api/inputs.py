@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 else:  # as text, NamedTuple would compile them
     Json = ClusterProfile = object
 
-_NODE_KINDS = frozenset({("v1", "Node"), ("karpenter.sh/v1", "NodePool")})
+NODE_KINDS = frozenset({("v1", "Node"), ("karpenter.sh/v1", "NodePool")})
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
@@ -216,7 +216,7 @@ class Inputs:
 
     def pools_among(self, objects: Objects) -> Pools | None:
         """Return the node pools of the profile, else those that objects show, or None."""
-        if self.pools is not None or not objects.has_any(_NODE_KINDS):
+        if self.pools is not None or not objects.has_any(NODE_KINDS):
             return self.pools
         from ptcompile.world.nodes import pools_of_objects
 

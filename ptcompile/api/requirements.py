@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.compile import Result, compile_inputs
-from ptcompile.api.inputs import File, Inputs, read_profile
+from ptcompile.api.inputs import NODE_KINDS, File, Inputs, read_profile
 from ptcompile.diagnostics import Diagnostic, Path, has_error
+from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.operators.table import BY_TARGET, JOB_KINDS
 from ptcompile.requirements.dump import ProfileDraft, draft_profile
@@ -91,11 +92,14 @@ def requires(
 
 
 def jobs_of(inputs: Inputs, target: str | None) -> StreamJobs:
-    """Return the jobs of a file, whose specs compile for `target`, else for their own one."""
+    """Return the jobs of a file, whose specs compile for `target`, else for their own one.
+
+    The nodes of a dump are among the manifests.
+    """
     objects = inputs.created
     has_spec = any(map(streams.is_ours, objects))
-    has_job = any(kind_of(manifest) in JOB_KINDS for manifest in objects)
-    if has_job and not has_spec:
+    is_known = any(kind_of(manifest) in JOB_KINDS or kind_of(manifest) in NODE_KINDS for manifest in objects)
+    if is_known and not has_spec:
         manifests = () if inputs.has_error else objects
         return StreamJobs((), manifests, Result((), inputs.limited()))
 
@@ -111,8 +115,14 @@ def jobs_of(inputs: Inputs, target: str | None) -> StreamJobs:
 
 def requirements_of(jobs: Iterable[StreamJobs], inputs: Inputs, target: str | None) -> tuple[Requirement, ...]:
     """Return what jobs need, each requirement once; `inputs` have the profile and the plugins."""
-    requirements = (item for stream in jobs for item in _requirements_of_stream(stream, inputs, target))
-    return tuple(dict.fromkeys(requirements))
+    from ptcompile.requirements.nodes import requires_of_nodes
+
+    streams_of_jobs = [*jobs]
+    needed = [item for stream in streams_of_jobs for item in _requirements_of_stream(stream, inputs, target)]
+    pools = inputs.pools_among(Objects(manifest for stream in streams_of_jobs for manifest in stream.manifests))
+    for stream in streams_of_jobs:
+        needed += requires_of_nodes(stream.manifests, inputs.versions, pools)
+    return tuple(dict.fromkeys(needed))
 
 
 def _requirements_of_stream(jobs: StreamJobs, inputs: Inputs, target: str | None) -> Iterator[Requirement]:

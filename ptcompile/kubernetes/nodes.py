@@ -295,13 +295,18 @@ def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 def _describe(requirement: Json, spec: Json) -> tuple[str, FieldPath]:
     """Return a requirement as text, and its path in the pod spec."""
     key = as_string(requirement.get("key"))
-    operator = as_string(requirement.get("operator"))
+    value = nested_map(spec, "nodeSelector").get(key)
+    if as_strings(requirement.get("values")) == [value]:
+        return f"the label {key}={value}", ("nodeSelector", key)
+    return f"the label {requirement_text(requirement)}", _AFFINITY
+
+
+def requirement_text(requirement: Json) -> str:
+    """Return a requirement on a label as text, such as `zone NotIn [a, b]`."""
     values = as_strings(requirement.get("values"))
-    if values == [nested_map(spec, "nodeSelector").get(key)]:
-        return f"the label {key}={values[0]}", ("nodeSelector", key)
     more = ", ..." if len(values) > _SHOWN else ""
     listed = f" [{', '.join(values[:_SHOWN])}{more}]" if values else ""
-    return f"the label {key} {operator}{listed}", _AFFINITY
+    return f"{as_string(requirement.get('key'))} {as_string(requirement.get('operator'))}{listed}"
 
 
 def _names(group: NodeGroup) -> str:

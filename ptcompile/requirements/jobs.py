@@ -149,7 +149,10 @@ def _format_version(version: Version) -> str:
 
 
 class Requirement(NamedTuple):
-    """One required thing. `kind` is kubernetes, operator, crd, api, gate, namespace, object, resource or runtime."""
+    """One required thing. `kind` is kubernetes, operator, crd, api, gate, namespace, object, resource or runtime;
+
+    of the pods of a job, pods (how many, with which requests), label, taint (tolerated) or nodes (those that take them).
+    """
 
     kind: str
     """What sort of thing it is."""

@@ -32,9 +32,10 @@ pools, queues, topology and feature gates, as far as the objects of the dump sho
   ptcompile platform --from-dump objects.yaml > cluster.yaml
 """
 _REQUIRES_EPILOG = """\
-Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), name,
-version if known, and reason. Objects are those that the jobs refer to but do not create. Manifests, such as an MPIJob,
-work as well as specs.
+Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object, resource, pods,
+label, taint or nodes), name, version if known, and reason. Objects are those that the jobs refer to but do not create.
+Manifests, such as an MPIJob, work as well as specs. Where a profile or the nodes of a dump among the files show them,
+nodes tells which of them take the pods.
 
   ptcompile requires spec.yaml --target job
 """
@@ -130,9 +131,9 @@ def requires(options: argparse.Namespace) -> int:
     status = findings.finish()
     if status:
         return status
-    if not any(stream.manifests for stream in jobs):
-        return findings.report_no_jobs(options.paths)
     needed = requirements_of(jobs, Inputs((), profile, extensions=extensions), options.target)
+    if not needed:
+        return findings.report_no_jobs(options.paths)
     return files.write_stdout(join_escaped(map(str, needed)))
 
 
