@@ -115,16 +115,20 @@ class SpotNodes(NamedTuple):
     taints: tuple[NodeTaint, ...] = ()
     tainted: bool = True
     """Whether the cloud itself sets the taints; otherwise its guide recommends them."""
+    other_labels: Mapping[str, str] = _NONE
+    """Labels that some such nodes have too, and that compile does not select."""
 
 
 _GKE_SPOT = "cloud.google.com/gke-spot"
+_GKE_PREEMPTIBLE = {"cloud.google.com/gke-preemptible": "true"}
 _AKS_SPOT = "kubernetes.azure.com/scalesetpriority"
+_AKS_PRIORITY = {"kubernetes.azure.com/priority": "spot"}
 _OKE_SPOT = "oci.oraclecloud.com/oke-is-preemptible"
 
 SPOT: Mapping[str, SpotNodes] = {
-    "gke": SpotNodes({_GKE_SPOT: "true"}, (NodeTaint(_GKE_SPOT, "true"),), tainted=False),
+    "gke": SpotNodes({_GKE_SPOT: "true"}, (NodeTaint(_GKE_SPOT, "true"),), tainted=False, other_labels=_GKE_PREEMPTIBLE),
     "eks": SpotNodes({"karpenter.sh/capacity-type": "spot", "eks.amazonaws.com/capacityType": "SPOT"}),
-    "aks": SpotNodes({_AKS_SPOT: "spot"}, (NodeTaint(_AKS_SPOT, "spot"),)),
+    "aks": SpotNodes({_AKS_SPOT: "spot"}, (NodeTaint(_AKS_SPOT, "spot"),), other_labels=_AKS_PRIORITY),
     "oke": SpotNodes({_OKE_SPOT: "true"}, (NodeTaint(_OKE_SPOT),)),
 }
 """Keyed by cloud. On EKS Karpenter, EKS Auto Mode and managed node groups have different labels.

@@ -1,7 +1,7 @@
-"""KAI refuses a pod, or puts it into its default queue.
+"""KAI refuses a pod, never has room for it in its queue, or puts it into its default queue.
 
 What: a pod of the scheduler kai-scheduler asks for a fraction of a GPU (gpu-fraction, gpu-memory) and for whole GPUs at
-once; or, as a note, neither the pod nor its job names a queue.
+once; or, as a warning, for more GPUs than its queue may have; or, as a note, neither the pod nor its job names a queue.
 
 Why: KAI refuses "both GPU fraction request and whole GPU resource request". It takes the queue from the label
 kai.scheduler/queue. Without it the job waits in default-queue, or forever where that does not exist.
@@ -24,18 +24,21 @@ Example:
     -       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}  # <--
     +       resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: ask for one of the two; write the label kai.scheduler/queue.
+Fix: ask for one of the two; raise the limit of the queue; write the label kai.scheduler/queue.
 
 Source: KAI Scheduler 0.20, pkg/binder/plugins/gpusharing and pkg/podgrouper default_grouper.go (CalcPodGroupQueue).
 """
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_map, object_name, string_map
+from ptcompile.linter.devices import count_whole_gpus
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.world.templates import ManifestTemplate
 
 _GPU = "nvidia.com/gpu"
-_QUEUES = frozenset({"kai.scheduler/queue", "runai/queue", "project"})
+_QUEUE = "kai.scheduler/queue"
+_QUEUES = frozenset({_QUEUE, "runai/queue", "project"})
 """Labels that name a queue; misplaced-key reports the old one."""
 
 
@@ -49,12 +52,22 @@ def _check(subject: Subject) -> Findings:
         if shares and whole is not None:
             path = (*whole.path, "resources", "limits", _GPU)
             yield found_at(path, f"KAI refuses a pod with {min(shares)} and whole GPUs", "ask for one of the two")
-        if _QUEUES.isdisjoint({*nested_map(metadata, "labels"), *nested_map(subject.metadata, "labels")}):
-            text = (
-                "no label kai.scheduler/queue: KAI takes default-queue, and the pods wait forever where it is missing"
-            )
+        labels = {**string_map(metadata.get("labels")), **string_map(subject.metadata.get("labels"))}
+        if _QUEUES.isdisjoint(labels):
+            text = f"no label {_QUEUE}: KAI takes default-queue, and the pods wait forever where it is missing"
             yield found_at(("metadata",), text, "add the label", severity="note", on_key=True)
             return
+
+        yield from _above_limit(subject, template, labels.get(_QUEUE, ""))
+
+
+def _above_limit(subject: Subject, template: ManifestTemplate, name: str) -> Findings:
+    gpus = sum(map(count_whole_gpus, template.containers))
+    for queue in subject.stream.objects.of_kind(("scheduling.run.ai/v2", "Queue")):
+        limit = nested_map(queue, "spec", "resources", "gpu").get("limit")
+        if object_name(queue) == name and isinstance(limit, int) and 0 < limit < gpus:
+            text = f"a pod asks for {gpus} GPUs, and its queue {name} may have {limit}: it waits forever"
+            yield found_at((*template.path, "spec"), text, "request less, or raise the limit", severity="warning")
 
 
 RULE = Rule("refused-by-kai", _check, severity="error", stage="run", authority="ptcompile")
