@@ -1,8 +1,8 @@
 """Rules for manifests that an API server would accept and that still fail or surprise, grouped by the kinds they check.
 
-A family is a package with one rule per file and the table `RULES`: each module's name, in evaluation order, with the
-words without which its rule cannot find anything (`linter.needs` defines a word; a rule with an empty text always
-runs). A family is imported when the stream has an object of its kind, a rule when the object has its words. To choose
+A family is a package with one rule per file and the table `rules.json`: each module's name, in evaluation order, with
+the words without which its rule cannot find anything (`linter.needs` defines a word; a rule with an empty text always
+runs). A family is read when the stream has an object of its kind, a rule imported when the object has its words. To choose
 the words of a new rule, read its check: what must an object contain for it to find anything? Too narrow a text loses
 findings; `tests/linter/test_needs.py` runs every rule with and without its words and compares. If no word is certain,
 leave the text empty.
@@ -14,10 +14,11 @@ from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter.needs import Needs, parse_needs, words_of
+from ptcompile.linter.needs import Needs, parse_needs, rules_in, words_of
 from ptcompile.linter.oversized import oversized_parts
 from ptcompile.linter.rule import Finding, Rule, Subject, drop_subject, subject_of
 from ptcompile.operators.table import KINDS, OPERATORS, kind_named
@@ -25,28 +26,10 @@ from ptcompile.world.workload import Stream
 
 __all__ = ["FAMILIES", "Finding", "Rule", "Stream", "Subject", "every_rule", "rule_named", "rules_of", "run"]
 
+_TABLE = load_table("linter/families.json")
 FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     **{key: ("linter.rules.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules},
-    ("v1", "Service"): ("linter.rules.objects", "linter.rules.services", "linter.rules.selectors"),
-    ("policy/v1", "PodDisruptionBudget"): ("linter.rules.objects", "linter.rules.selectors"),
-    ("batch/v1", "CronJob"): ("linter.rules.schedules",),
-    ("kubeflow.org/v1beta1", "Experiment"): ("linter.rules.trials",),
-    **dict.fromkeys(
-        (("rbac.authorization.k8s.io/v1", "Role"), ("rbac.authorization.k8s.io/v1", "RoleBinding")),
-        ("linter.rules.rights",),
-    ),
-    ("v1", "ConfigMap"): ("linter.rules.objects",),
-    ("v1", "Namespace"): ("linter.rules.objects",),
-    ("v1", "ResourceQuota"): ("linter.rules.objects",),
-    ("v1", "Secret"): ("linter.rules.objects",),
-    ("v1", "PersistentVolumeClaim"): ("linter.rules.objects",),
-    ("v1", "PersistentVolume"): ("linter.rules.objects",),
-    ("networking.k8s.io/v1", "NetworkPolicy"): (
-        "linter.rules.objects",
-        "linter.rules.policies",
-        "linter.rules.selectors",
-    ),
-    ("autoscaling/v2", "HorizontalPodAutoscaler"): ("linter.rules.objects", "linter.rules.policies"),
+    **{(row["apiVersion"], row["kind"]): tuple(row["families"]) for row in _TABLE["other kinds"]},
     **{
         key: operator.foreign.rules
         for operator in OPERATORS
@@ -56,55 +39,9 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
 }
 """The families that check each kind, in evaluation order."""
 
-
-ANY_POD_RULES: frozenset[str] = frozenset(
-    {
-        "fractional-bytes",
-        "tiny-memory-limit",
-        "misspelt-resource",
-        "best-effort-gpus",
-        "cuda-visible-devices",
-        "partial-fabric",
-        "fabric-of-another-cloud",
-        "fabric-without-machine",
-        "unsatisfiable-node-affinity",
-        "missing-toleration",
-        "affinity-to-nobody",
-        "unmounted-volume",
-        "read-only-shm",
-        "shm-mounted-elsewhere",
-        "shm-on-disk",
-        "unknown-medium",
-        "repeated-mount-path",
-        "relative-mount-path",
-        "script-not-executable",
-        "script-not-mounted",
-        "token-not-mounted",
-        "missing-config-key",
-        "missing-sidecar-annotation",
-        "misplaced-key",
-        "misspelt-reference",
-        "volume-elsewhere",
-        "slow-ownership",
-        "object-in-other-namespace",
-        "unset-subpath-variable",
-        "unmounted-init-path",
-        "unknown-accelerator-label",
-        "endless-init-container",
-        "command-in-one-word",
-        "option-in-one-word",
-        "shell-syntax-without-shell",
-        "shell-variable-without-shell",
-        "shell-variable-in-env",
-        "script-without-c",
-        "repeated-env",
-        "misspelt-env",
-        "invalid-env-value",
-        "relative-working-dir",
-        "root-against-non-root",
-    }
-)
+ANY_POD_RULES = frozenset(_TABLE["any pod"])
 """Rules that apply to the pods of any object; they check nothing specific to training."""
+
 RuleEntry = tuple[str, str, Needs]
 """A rule that is not loaded yet: its name, its module and the words it needs."""
 
@@ -132,7 +69,7 @@ def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     entries = (
         (module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(text))
         for family in FAMILIES.get(kind, ())
-        for module, text in import_module(f"ptcompile.{family}").RULES.items()
+        for module, text in rules_in(family).items()
     )
     if kind_named(kind).trains:
         return tuple(entries)

@@ -1,7 +1,7 @@
 """Words that an object must contain for a rule to be loaded.
 
-Each rule is a separate file, and most have nothing to find, so loading them all would take half of a cold start. The
-table of each family therefore lists what a rule needs. Words separated by spaces are all required; of `a/b` one is
+Each rule is a separate file, and most have nothing to find, so loading them all would take half of a cold start.
+`rules.json` of each family therefore lists its rule modules in evaluation order, with what each needs. Words separated by spaces are all required; of `a/b` one is
 enough; letter case is ignored. A word is a run of ASCII letters and digits in a key or a text of the object, or one of
 the signs `$ & | < > ;`: `nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and
 `node`. The word `@Service` means that the stream has an object of that kind, `@blank` that a text contains whitespace,
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile._internal.schema_files import load_table
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.linter.rule import Subject, texts_of
 from ptcompile.operators.table import KINDS
@@ -47,6 +48,15 @@ CHECKPOINT_WORDS = (
     "outdir/outputdir/output/outputs"
 )
 """Words in the names of folders for checkpoints and outputs (`linter.volumes`)."""
+
+KEY_WORDS = (
+    "karpenter/autoscaler/autoscaling/cncf/multus/gke/iam/gcsfuse/cloud/istio/linkerd/vault/eks/azure/kubectl"
+    "/apparmor/scheduler/security/openshift/crio/cri/storage/storageclass/kueue/jobset/leaderworkerset/trainer"
+    "/scheduling/numa/qos/task/kai/runai/fraction/plugin/mig/deploy/workload/product/strategy/clique/cdi/ray"
+    "/yunikorn/argocd/kustomize/helm/prometheus/datadoghq/fluentbit/stakater/checksum/opentelemetry/projectcalico"
+    "/ovn/bandwidth/deletion/descheduler/instance"
+)
+"""A word of each key in `linter.key_places`."""
 
 SHELLS = "bash/sh/dash/zsh/ash/ksh"
 
@@ -92,6 +102,15 @@ _WORD_BYTES = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in ran
 _JOINING_SIGNS = "$\"'\\"
 _find_joined_words = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""").search
 """Finds where a shell or the kubelet may join several words into one: `tor"ch"run`, `$A$B`, `${A}run`."""
+
+
+def rules_in(family: str) -> dict[str, str]:
+    """Return the rule modules of a family, such as `linter.rules.pods`, in evaluation order, each with its words.
+
+    A name in braces in the table stands for a constant of this module.
+    """
+    table = load_table(f"{family.replace('.', '/')}/rules.json")
+    return {module: text.format_map(globals()) for module, text in table.items()}
 
 
 def parse_needs(text: str) -> Needs:

@@ -6,7 +6,6 @@ those examples with parts removed, on our manifests, and on recorded manifests o
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import yaml
 from hypothesis import given, strategies as st
 
 from ptcompile.linter import FAMILIES, Rule, Stream, Subject, every_rule, run
-from ptcompile.linter.needs import words_of
+from ptcompile.linter.needs import rules_in, words_of
 from ptcompile.linter.pages import rule_page
 from ptcompile.source import streams
 from tests import recorded
@@ -157,7 +156,7 @@ def _example(rule: Rule) -> list[Any]:
 
 def _families() -> Iterator[dict[str, str]]:
     for family in {family for families in FAMILIES.values() for family in families}:
-        yield sys.modules[f"ptcompile.{family}"].__dict__["RULES"]
+        yield rules_in(family)
 
 
 def _objects(text: bytes) -> list[Any]:
