@@ -120,13 +120,13 @@ class SpotNodes(NamedTuple):
 
 
 _GKE_SPOT = "cloud.google.com/gke-spot"
-_GKE_PREEMPTIBLE = {"cloud.google.com/gke-preemptible": "true"}
+_PREEMPTIBLE = {"cloud.google.com/gke-preemptible": "true"}
 _AKS_SPOT = "kubernetes.azure.com/scalesetpriority"
 _AKS_PRIORITY = {"kubernetes.azure.com/priority": "spot"}
 _OKE_SPOT = "oci.oraclecloud.com/oke-is-preemptible"
 
 SPOT: Mapping[str, SpotNodes] = {
-    "gke": SpotNodes({_GKE_SPOT: "true"}, (NodeTaint(_GKE_SPOT, "true"),), tainted=False, other_labels=_GKE_PREEMPTIBLE),
+    "gke": SpotNodes({_GKE_SPOT: "true"}, (NodeTaint(_GKE_SPOT, "true"),), tainted=False, other_labels=_PREEMPTIBLE),
     "eks": SpotNodes({"karpenter.sh/capacity-type": "spot", "eks.amazonaws.com/capacityType": "SPOT"}),
     "aks": SpotNodes({_AKS_SPOT: "spot"}, (NodeTaint(_AKS_SPOT, "spot"),), other_labels=_AKS_PRIORITY),
     "oke": SpotNodes({_OKE_SPOT: "true"}, (NodeTaint(_OKE_SPOT),)),

@@ -2,10 +2,10 @@
 
 A family is a package with one rule per file and the table `rules.json`: each module's name, in evaluation order, with
 the words without which its rule cannot find anything (`linter.needs` defines a word; a rule with an empty text always
-runs). A family is read when the stream has an object of its kind, a rule imported when the object has its words. To choose
-the words of a new rule, read its check: what must an object contain for it to find anything? Too narrow a text loses
-findings; `tests/linter/test_needs.py` runs every rule with and without its words and compares. If no word is certain,
-leave the text empty.
+runs). A family is read when the stream has an object of its kind, a rule imported when the object has its words. To
+choose the words of a new rule, read its check: what must an object contain for it to find anything? Too narrow a text
+loses findings; `tests/linter/test_needs.py` runs every rule with and without its words and compares. If no word is
+certain, leave the text empty.
 """
 
 from __future__ import annotations

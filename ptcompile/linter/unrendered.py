@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver import is_supported
 from ptcompile.diagnostics import Path, Problem, Span, problem_at
 from ptcompile.kubernetes.unstructured import Json
@@ -25,17 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_KEYS_OF_TOOLS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("a CloudFormation template", frozenset({"AWSTemplateFormatVersion"})),
-    ("a CloudFormation template", frozenset({"Resources", "Outputs"})),
-    ("a kustomization", frozenset({"resources"})),
-    ("a kustomization", frozenset({"bases"})),
-    ("a kustomization", frozenset({"patches"})),
-    ("a kustomization", frozenset({"configMapGenerator"})),
-    ("a compose file", frozenset({"services"})),
-    ("a pre-commit configuration", frozenset({"repos"})),
-    ("a workflow", frozenset({"jobs", "on"})),
-)
+_KEYS_OF_TOOLS = load_table("linter/unrendered.json")["keys of tools"]
 _CHART_KEYS = frozenset({"apiVersion", "name", "version"})
 """Required keys of Chart.yaml (Helm 3); its apiVersion is Helm's own."""
 _UNKNOWN = "a document without apiVersion and kind"
@@ -206,7 +197,7 @@ def foreign_kind(data: Json) -> str | None:
         return "a pod template" if _is_pod_template(data) else None
     if {"metadata", "spec"} <= data.keys():
         return None  # a Kubernetes object that lacks apiVersion and kind
-    return next((name for name, keys in _KEYS_OF_TOOLS if keys <= data.keys()), _UNKNOWN)
+    return next((row["what"] for row in _KEYS_OF_TOOLS if data.keys() >= set(row["keys"])), _UNKNOWN)
 
 
 def _is_pod_template(data: Json) -> bool:

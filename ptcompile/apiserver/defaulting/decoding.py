@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ptcompile.apiserver.kinds import Schema
 
 
-_POINTERS = frozenset(load_table("apiserver/defaulting/pointers.json")["pointers"])
+_POINTERS = frozenset(load_table("apiserver/defaulting/fields.json")["pointers"])
 """ObjectFields of type `*bool` and `*string`, and those that Go always writes."""
 
 

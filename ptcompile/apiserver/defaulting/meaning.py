@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS
 from ptcompile.apiserver.defaulting.pods import (
     VOLUME_DEFAULTS,
@@ -23,29 +24,13 @@ from ptcompile.kinds.model import NO_DEFAULTS, KeyPath, KindDefaults
 from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
 from ptcompile.operators.table import OPERATORS, kind_named
 
-_EMPTY_MEANS_ABSENT = frozenset(
-    {
-        "resources", "requests", "limits", "securityContext", "env", "envFrom", "labels", "annotations", "tolerations",
-        "nodeSelector", "affinity", "volumes", "volumeMounts", "ports", "command", "args", "imagePullSecrets",
-        "initContainers", "runPolicy", "volumeDevices", "hostAliases", "selector",
-    }
-)  # fmt: skip
+_FIELDS = load_table("apiserver/defaulting/fields.json")
+_EMPTY_MEANS_ABSENT = frozenset(_FIELDS["empty means absent"])
 """ObjectFields that mean the same when empty and when absent."""
 
-_FALSE_BY_DEFAULT = frozenset(
-    {
-        "hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "stdin", "stdinOnce", "tty", "readOnly",
-        "privileged", "readOnlyRootFilesystem", "runAsNonRoot", "optional", "suspend", "manualSelector",
-        "publishNotReadyAddresses", "runLauncherAsNode", "setHostnameAsFQDN",
-    }
-)  # fmt: skip
+_FALSE_BY_DEFAULT = frozenset(_FIELDS["false by default"])
 
-_PRESENCE_MATTERS = frozenset(
-    {
-        "networkTopology", "coscheduling", "mpi", "flux", "partitionPolicy", "emptyDir", "hostPath", "configMap",
-        "secret", "downwardAPI", "projected", "httpGet", "livenessProbe", "readinessProbe", "startupProbe",
-    }
-)  # fmt: skip
+_PRESENCE_MATTERS = frozenset(_FIELDS["presence matters"])
 """Mappings whose presence matters even if they are empty."""
 
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")

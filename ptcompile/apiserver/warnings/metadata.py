@@ -8,6 +8,7 @@ WarningMessage, and the lifecycles of the types. For versions of custom resource
 
 from __future__ import annotations
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.validation.metadata import owner_key
 from ptcompile.apiserver.warnings.header import repeated, warning
 from ptcompile.diagnostics import Problem, Problems
@@ -24,24 +25,8 @@ _PREFER = "prefer a domain-qualified finalizer name"
 _AVOID = "to avoid accidental conflicts with other finalizer writers"
 _STANDARD_FINALIZERS = frozenset({"foregroundDeletion", "kubernetes", "orphan"})
 _GENERATED_BASE_MAX = 58
-_LIFECYCLES: dict[GroupVersionKind, tuple[int, int | None, str]] = {
-    ("v1", "Endpoints"): (33, None, "discovery.k8s.io/v1 EndpointSlice"),
-    **{
-        ("flowcontrol.apiserver.k8s.io/v1beta3", kind): (29, 32, f"flowcontrol.apiserver.k8s.io/v1 {kind}")
-        for kind in ("FlowSchema", "PriorityLevelConfiguration")
-    },
-    **{
-        ("admissionregistration.k8s.io/v1beta1", kind): (31, 34, "")
-        for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
-    },
-    ("storage.k8s.io/v1beta1", "VolumeAttributesClass"): (34, 37, "storage.k8s.io/v1 VolumeAttributesClass"),
-    **{("networking.k8s.io/v1beta1", kind): (34, 37, "") for kind in ("IPAddress", "ServiceCIDR")},
-    **{
-        (f"resource.k8s.io/{version}", kind): (deprecated, deprecated + 3, "")
-        for version, deprecated in (("v1beta1", 35), ("v1beta2", 36))
-        for kind in ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice")
-    },
-}
+_TABLE = load_table("apiserver/warnings/lifecycles.json")
+_LIFECYCLES = {(row["apiVersion"], row["kind"]): row for row in _TABLE["kinds"]}
 """Minor releases of Kubernetes 1 that deprecated a kind and that no longer serve it, and its replacement or ""."""
 
 
@@ -116,11 +101,13 @@ WARNINGS = dict.fromkeys(
 
 def built_in_version_warnings(kind: GroupVersionKind, server: ApiServer) -> Problems:
     """Yield a warning if the server deprecates this version of a built-in kind."""
-    deprecated, removed, replacement = _LIFECYCLES.get(kind, (None, None, ""))
-    if deprecated is None or not server.at_least(deprecated):
+    row = _LIFECYCLES.get(kind)
+    if row is None or not server.at_least(row["deprecated"]):
         return
-    text = f"{kind[0]} {kind[1]} is deprecated in v1.{deprecated}+"
-    text += f", unavailable in v1.{removed}+" if removed is not None else ""
+
+    replacement = row["replacement"]
+    text = f"{kind[0]} {kind[1]} is deprecated in v1.{row['deprecated']}+"
+    text += f", unavailable in v1.{row['removed']}+" if row["removed"] is not None else ""
     text += f"; use {replacement}" if replacement else ""
     help = f"use {replacement}" if replacement else "use a newer apiVersion"
     yield deprecated_version(text, help)
