@@ -55,7 +55,7 @@ KEY_WORDS = (
     "/apparmor/scheduler/security/openshift/crio/cri/storage/storageclass/kueue/jobset/leaderworkerset/trainer"
     "/scheduling/numa/qos/task/kai/runai/fraction/plugin/mig/deploy/workload/product/strategy/clique/cdi/ray"
     "/yunikorn/argocd/kustomize/helm/prometheus/datadoghq/fluentbit/stakater/checksum/opentelemetry/projectcalico"
-    "/ovn/bandwidth/deletion/descheduler/instance"
+    "/ovn/bandwidth/deletion/descheduler/instance/count"
 )
 """A word of each key in `linter.key_places`."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from ptcompile.kubernetes.nodes import choices_of, requirement_text
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, object_name, string_map
 from ptcompile.linter.placement import gang_misfits, placements_of
-from ptcompile.linter.rule import subject_of
+from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.operators.table import JOB_KINDS
 from ptcompile.requirements.jobs import Requirement
 from ptcompile.world.nodes import Pools
@@ -24,37 +24,39 @@ if TYPE_CHECKING:
 def requires_of_nodes(manifests: Sequence[Json], versions: Versions, pools: Pools | None) -> Iterator[Requirement]:
     """Yield what the pods of the jobs among the manifests need of nodes, and which of the pools give it."""
     stream = Stream(manifests, versions, pools=pools)
-    known = pools or Pools(())
     for manifest in manifests:
-        if kind_of(manifest) not in JOB_KINDS:
+        if kind_of(manifest) in JOB_KINDS:
+            yield from _needs_of_job(subject_of(manifest, stream), pools)
+
+
+def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement]:
+    job = f"{subject.kind[1]}/{object_name(subject.manifest)}"
+    gang = f", {subject.min_nodes_to_start} at once"
+    waiting = {id(role.template) for role in subject.roles if role.expanded.name in subject.waiting_roles}
+    known = pools or Pools(())
+    for template, placement in placements_of(subject, known):
+        if not template.replicas:
             continue
 
-        subject = subject_of(manifest, stream)
-        least = subject.min_nodes_to_start
-        gang = f", {least} at once" if least > 1 else ""
-        name = f"{kind_of(manifest)[1]}/{object_name(manifest)}"
-        for template, placement in placements_of(subject, known):
-            if template.replicas:
-                role = " of ".join(filter(None, [template.role, name]))
-                needs = [f"{amount} {name}" for name, amount in placement.pod.requests if name != "pods"]
-                size = f"{template.replicas} with {', '.join(needs) or 'no requests'}"
-                yield Requirement("pods", size, "", f"{role}{gang}")
-                yield from _marks(placement.pod.spec)
-                if pools is not None:
-                    yield Requirement("nodes", placement.text(), "", role)
-        for finding in gang_misfits(subject, known):
-            yield Requirement("nodes", finding.text, "", name)
+        role = " of ".join(filter(None, [template.role, job]))
+        needs = [f"{amount} {resource}" for resource, amount in placement.pod.requests if resource != "pods"]
+        size = f"{template.replicas} with {', '.join(needs) or 'no requests'}"
+        yield Requirement("pods", size, "", f"{role}{gang * (id(template) in waiting)}")
+        yield from _marks(placement.pod.spec, role)
+        yield from [Requirement("nodes", placement.text(), "", role)] if known.groups else ()
+    for misfit in gang_misfits(subject, known):
+        yield Requirement("nodes", misfit.text, "", job)
 
 
-def _marks(spec: Json) -> Iterator[Requirement]:
+def _marks(spec: Json, role: str) -> Iterator[Requirement]:
     """Yield the labels that a pod requires of its node, and the taints that it tolerates."""
     for key, value in string_map(spec.get("nodeSelector")).items():
-        yield Requirement("label", f"{key}={value}", "", "on its nodes")
+        yield Requirement("label", f"{key}={value}", "", role)
     choices = choices_of({**spec, "nodeSelector": None})
     required = [" and ".join(map(requirement_text, choice)) for choice in choices]
     if any(required):
-        yield Requirement("label", " or ".join(required), "", "on its nodes")
+        yield Requirement("label", " or ".join(required), "", role)
     for toleration in as_mappings(spec.get("tolerations")):
         key, value, effect = (as_string(toleration.get(field)) for field in ("key", "value", "effect"))
         named = "=".join(filter(None, [key or "any", value]))
-        yield Requirement("taint", ":".join(filter(None, [named, effect])), "", "tolerated")
+        yield Requirement("taint", ":".join(filter(None, [named, effect])), "", f"tolerated by {role}")

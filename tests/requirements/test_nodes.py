@@ -32,10 +32,10 @@ def needs(source: Any, profile: dict[str, Any] | None = None) -> list[str]:
 def test_the_pods_their_labels_and_their_tolerations() -> None:
     assert needs(SPEC) == [
         "pods       2 with 8 nvidia.com/gpu, 8 cpu  (Job/train, 2 at once)",
-        "label      zone=a  (on its nodes)",
-        "taint      dedicated=ml:NoSchedule  (tolerated)",
-        "taint      any  (tolerated)",
-        "taint      nvidia.com/gpu:NoSchedule  (tolerated)",
+        "label      zone=a  (Job/train)",
+        "taint      dedicated=ml:NoSchedule  (tolerated by Job/train)",
+        "taint      any  (tolerated by Job/train)",
+        "taint      nvidia.com/gpu:NoSchedule  (tolerated by Job/train)",
     ]
 
 
@@ -48,7 +48,7 @@ def test_an_affinity_is_a_choice_of_labels() -> None:
     pod = {"containers": [{"name": "main", "image": "i:1"}], "affinity": affinity}
     assert needs({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": pod}) == [
         "pods       1 with no requests  (Pod/p)",
-        "label      zone In [a, b] or gpus Exists and old DoesNotExist  (on its nodes)",
+        "label      zone In [a, b] or gpus Exists and old DoesNotExist  (Pod/p)",
     ]
 
 

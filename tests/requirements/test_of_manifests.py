@@ -37,6 +37,8 @@ def test_an_mpijob() -> None:
         "object Secret/s3",
         "resource nvidia.com/gpu",
         "resource rdma/hca",
+        "pods 1 with no requests",
+        "pods 2 with 8 nvidia.com/gpu, 1 rdma/hca",
     ]
 
 

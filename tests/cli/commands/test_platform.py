@@ -52,6 +52,8 @@ def test_requires(tmp_path: Path, capsys: Capture) -> None:
     assert here(capsys, "requires", job).out.splitlines()[1:] == [
         "object     ServiceAccount/me",
         "resource   nvidia.com/gpu  (on its nodes)",
+        "pods       2 with 1 nvidia.com/gpu  (Job/train, 2 at once)",
+        "taint      nvidia.com/gpu:NoSchedule  (tolerated by Job/train)",
     ]
     where = profile(tmp_path, "{gpu: {resourceName: amd.com/gpu}, versions: {volcano: '1.12'}}")
     out = here(capsys, "requires", job, "--target", "volcano", "--cluster", where).out
@@ -64,7 +66,7 @@ def test_requirements_of_several_jobs_are_listed_once(tmp_path: Path, capsys: Ca
         spec(tmp_path / "jobs", f"{name}.yaml", "nodes: 2\ntarget: jobset", name)
     (tmp_path / "jobs" / "other.yaml").write_text("kind: ConfigMap\n", encoding="utf-8")
     ran = here(capsys, "requires", tmp_path / "jobs")
-    assert [line.split()[0] for line in ran.out.splitlines()] == ["kubernetes", "operator", "crd"]
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["kubernetes", "operator", "crd", "pods", "pods"]
     assert "skipped" in ran.err
 
 
