@@ -9,6 +9,7 @@ from operator import is_
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import cast
+from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
@@ -40,37 +41,11 @@ WRITING_KINDS: frozenset[GroupVersionKind] = frozenset({("v1", "LimitRange"), ("
 """Kinds whose objects make the API server write into pods of other files."""
 DATA_KINDS: frozenset[GroupVersionKind] = frozenset({("v1", "ConfigMap"), ("v1", "Secret")})
 """Kinds whose objects have variables and files of pods."""
-DECIDING = frozenset(
-    {
-        "Namespace",
-        "LimitRange",
-        "PriorityClass",
-        "ResourceQuota",
-        "LocalQueue",
-        "ClusterQueue",
-        "Cohort",
-        "ResourceFlavor",
-        "Service",
-        "PodGroup",
-        "NodePool",
-        "Workload",
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-    }
-)
+_KINDS = load_table("kubernetes/kinds.json")
+DECIDING = frozenset(_KINDS["deciding"])
 """Kinds whose objects affect objects of other files."""
 
-CLUSTER_WIDE = frozenset(
-    {
-        "APIService", "CSIDriver", "CSINode", "CertificateSigningRequest", "ClusterRole", "ClusterRoleBinding",
-        "ClusterTrustBundle", "ComponentStatus", "CustomResourceDefinition", "DeviceClass", "DeviceTaintRule",
-        "FlowSchema", "IPAddress", "IngressClass", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
-        "MutatingWebhookConfiguration", "Namespace", "Node", "PersistentVolume", "PriorityClass",
-        "PriorityLevelConfiguration", "ResourceSlice", "RuntimeClass", "ServiceCIDR", "StorageClass",
-        "StorageVersionMigration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
-        "ValidatingWebhookConfiguration", "VolumeAttachment", "VolumeAttributesClass",
-    }
-)  # fmt: skip
+CLUSTER_WIDE = frozenset(_KINDS["cluster wide"])
 """Kubernetes' own kinds without a namespace (1.36)."""
 
 

@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.apiserver.cel import values
 from ptcompile.apiserver.cel.declarations import Overload, overloads
 from ptcompile.apiserver.cel.evaluation import unescape
-from ptcompile.apiserver.cel.syntax import CelLimitError, CelSyntaxError, Uint, parse
+from ptcompile.apiserver.cel.syntax import MACRO_ARGUMENTS, CelLimitError, CelSyntaxError, Uint, parse
 from ptcompile.apiserver.cel.types import (
     BOOL,
     BYTES,
@@ -246,7 +246,7 @@ class _Checker:
 
     def _check_method(self, kind: CelType, name: str, arguments: list[Expression], scope: Scope) -> CelType:
         count = len(arguments)
-        if name in _MACROS and count in _MACROS[name]:
+        if count in MACRO_ARGUMENTS.get(name, ()):
             return self._check_macro(kind, name, arguments, scope)
         if name in ("optMap", "optFlatMap") and count == 2:
             return self._check_optional_map(kind, name, arguments, scope)
@@ -385,20 +385,6 @@ class _Checker:
 
 _UNTYPED_NAMESPACES = frozenset(("base64", "math", "regex"))
 """Namespaces of cel-go's extensions whose functions are not declared here; a release may have them."""
-
-_MACROS: dict[str, tuple[int, ...]] = {
-    "all": (2, 3),
-    "exists": (2, 3),
-    "exists_one": (2, 3),
-    "existsOne": (2, 3),
-    "filter": (2,),
-    "map": (2, 3),
-    "transformList": (3, 4),
-    "transformMap": (3, 4),
-    "transformMapEntry": (3, 4),
-    "sortBy": (2,),
-}
-"""Numbers of arguments of the macros over lists and maps."""
 
 
 def _variable_name(node: Expression) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.cel.checker import CelTypeError, Environment, type_of
 from ptcompile.apiserver.cel.declarations import read_type
 from ptcompile.apiserver.cel.syntax import CelLimitError
@@ -37,38 +38,13 @@ def _fields(text: str) -> FieldTypes:
     return {name: read_type(kind) for name, _, kind in (part.partition(": ") for part in text.split("; "))}
 
 
-_POLICY_OBJECTS: dict[str, str] = {
-    "kubernetes.GroupVersionKind": "group: string; version: string; kind: string",
-    "kubernetes.GroupVersionResource": "group: string; version: string; resource: string",
-    "kubernetes.UserInfo": ("username: string; uid: string; groups: list(string); extra: map(string, list(string))"),
-    "kubernetes.AdmissionRequest": (
-        "kind: kubernetes.GroupVersionKind; resource: kubernetes.GroupVersionResource; subResource: string; "
-        "requestKind: kubernetes.GroupVersionKind; requestResource: kubernetes.GroupVersionResource; "
-        "requestSubResource: string; name: string; namespace: string; operation: string; "
-        "userInfo: kubernetes.UserInfo; dryRun: bool; options: dyn"
-    ),
-    "kubernetes.NamespaceSpec": "finalizers: list(string)",
-    "kubernetes.NamespaceCondition": (
-        "status: string; type: string; lastTransitionTime: timestamp; message: string; reason: string"
-    ),
-    "kubernetes.NamespaceStatus": "conditions: list(kubernetes.NamespaceCondition); phase: string",
-    "kubernetes.NamespaceMetadata": (
-        "name: string; generateName: string; namespace: string; labels: map(string, string); "
-        "annotations: map(string, string); UID: string; creationTimestamp: timestamp; "
-        "deletionGracePeriodSeconds: int; deletionTimestamp: timestamp; generation: int; resourceVersion: string; "
-        "finalizers: list(string)"
-    ),
-    "kubernetes.Namespace": (
-        "metadata: kubernetes.NamespaceMetadata; spec: kubernetes.NamespaceSpec; status: kubernetes.NamespaceStatus"
-    ),
-    "JSONPatch": "op: string; path: string; from: string; value: dyn",
-}
 _VARIABLES = "kubernetes.variables"
 
 
 @cache
 def _policy_objects() -> Mapping[str, FieldTypes]:
-    return {name: _fields(text) for name, text in _POLICY_OBJECTS.items()}
+    table = load_table("apiserver/cel/policy_objects.json")["fields"]
+    return {name: _fields(text) for name, text in table.items()}
 
 
 def policy_environment(

@@ -11,7 +11,7 @@ from functools import partial
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.apiserver.cel import values
-from ptcompile.apiserver.cel.syntax import CelSyntaxError
+from ptcompile.apiserver.cel.syntax import MACRO_ARGUMENTS, CelSyntaxError
 from ptcompile.apiserver.cel.values import ABSENT, CelError, ComputedFields, Optional, are_equal, no_overload, spend
 
 TYPE_CHECKING = False
@@ -254,7 +254,7 @@ def _compile_step(node: Expression, names: frozenset[str]) -> Evaluation:
         return partial(_get_optional_item if node[2] else _get_item, key)
     name = node[1]
     arguments = node[2]
-    if name in _MACROS and len(arguments) in _MACROS[name][1]:
+    if name in _MACROS and len(arguments) in MACRO_ARGUMENTS[name]:
         return _compile_macro(name, arguments, names)
     if name in ("optMap", "optFlatMap") and len(arguments) == 2:
         return _compile_optional_map(name, arguments, names)
@@ -441,7 +441,7 @@ def _item_scopes(scope: Bindings, value: Any, variables: tuple[str, ...]) -> Ite
         yield inner
 
 
-def _quantify(scopes: Iterator[Bindings], bodies: Sequence[Run], deciding: bool) -> bool:
+def _quantify(deciding: bool, scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]) -> bool:
     """Evaluate `all` or `exists`. As with `&&` and `||`, an item that decides the result hides the failure of
     another.
     """
@@ -457,32 +457,20 @@ def _quantify(scopes: Iterator[Bindings], bodies: Sequence[Run], deciding: bool)
     return not deciding
 
 
-def _all(_value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]) -> bool:
-    return _quantify(scopes, bodies, False)
-
-
-def _exists(_value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]) -> bool:
-    return _quantify(scopes, bodies, True)
-
-
-def _exists_one(_value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]) -> bool:
+def _exists_one(scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]) -> bool:
     return sum(_as_bool(bodies[0](scope)) for scope in scopes) == 1
 
 
-def _filter(_value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]) -> list[Any]:
+def _filter(scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]) -> list[Any]:
     return [scope[variables[0]] for scope in scopes if _as_bool(bodies[0](scope))]
 
 
-def _map_items(
-    _value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]
-) -> list[Any]:
+def _map_items(scopes: Iterator[Bindings], bodies: Sequence[Run], _variables: tuple[str, ...]) -> list[Any]:
     *conditions, body = bodies
     return [body(scope) for scope in scopes if all(_as_bool(condition(scope)) for condition in conditions)]
 
 
-def _map_values(
-    _value: Any, scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]
-) -> dict[Any, Any]:
+def _map_values(scopes: Iterator[Bindings], bodies: Sequence[Run], variables: tuple[str, ...]) -> dict[Any, Any]:
     *conditions, body = bodies
     return {
         scope[variables[0]]: body(scope)
@@ -491,21 +479,21 @@ def _map_values(
     }
 
 
-_MACROS: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
-    "all": (_all, (2, 3)),
-    "exists": (_exists, (2, 3)),
-    "exists_one": (_exists_one, (2, 3)),
-    "existsOne": (_exists_one, (2, 3)),
-    "filter": (_filter, (2,)),
-    "map": (_map_items, (2, 3)),
-    "transformList": (_map_items, (3, 4)),
-    "transformMap": (_map_values, (3, 4)),
+_MACROS: dict[str, Callable[..., Any]] = {
+    "all": partial(_quantify, False),
+    "exists": partial(_quantify, True),
+    "exists_one": _exists_one,
+    "existsOne": _exists_one,
+    "filter": _filter,
+    "map": _map_items,
+    "transformList": _map_items,
+    "transformMap": _map_values,
 }
-"""Functions that evaluate a macro, with its allowed numbers of arguments."""
+"""Functions that evaluate a macro."""
 
 
 def _compile_macro(name: str, arguments: list[Expression], names: frozenset[str]) -> Evaluation:
-    function = _MACROS[name][0]
+    function = _MACROS[name]
     if name == "map":
         count = 1
     elif name.startswith("transform"):
@@ -516,7 +504,7 @@ def _compile_macro(name: str, arguments: list[Expression], names: frozenset[str]
     if len(set(variables)) != len(variables):
         raise CelSyntaxError(f"overlapping variable name: {variables[0]}")
     bodies = [compile_tree(body, names | set(variables)) for body in arguments[count:]]
-    return lambda scope, value: function(value, _item_scopes(scope, value, variables), bodies, variables)
+    return lambda scope, value: function(_item_scopes(scope, value, variables), bodies, variables)
 
 
 _COMPILERS: dict[str, Callable[[Expression, frozenset[str]], Run]] = {

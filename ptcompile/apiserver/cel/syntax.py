@@ -37,6 +37,19 @@ _ESCAPE = re.compile(r"\\(?:[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[
 _ESCAPE_CHARACTERS = dict(zip("abfnrtv\\\"'`?", "\a\b\f\n\r\t\v\\\"'`?", strict=True))
 _RELATIONS = frozenset(("==", "!=", "<", "<=", ">", ">=", "in"))
 _PRECEDENCE_LEVELS = (_RELATIONS, frozenset("+-"), frozenset("*/%"))
+MACRO_ARGUMENTS: dict[str, tuple[int, ...]] = {
+    "all": (2, 3),
+    "exists": (2, 3),
+    "exists_one": (2, 3),
+    "existsOne": (2, 3),
+    "filter": (2,),
+    "map": (2, 3),
+    "transformList": (3, 4),
+    "transformMap": (3, 4),
+    "transformMapEntry": (3, 4),
+    "sortBy": (2,),
+}
+"""Numbers of arguments of the macros over lists and maps."""
 RESERVED = frozenset(
     [
         "as",

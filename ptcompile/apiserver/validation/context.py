@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes.requests import ApiServer, Update
@@ -27,15 +28,7 @@ class PodContext(NamedTuple):
     problems: FieldErrors
 
 
-FIELD_GATES: dict[str, tuple[str, int]] = {
-    "claims": ("DynamicResourceAllocation", 34),
-    "image": ("ImageVolume", 35),
-    "resizePolicy": ("InPlacePodVerticalScaling", 33),
-    "resourceClaims": ("DynamicResourceAllocation", 34),
-    "seLinuxChangePolicy": ("SELinuxChangePolicy", 33),
-    "supplementalGroupsPolicy": ("SupplementalGroupsPolicy", 33),
-    "volumeAttributesClassName": ("VolumeAttributesClass", 34),
-}
+FIELD_GATES: dict[str, tuple[str, int]] = load_table("apiserver/validation/field_gates.json")["fields"]
 """The feature gate of a field and the minor version of Kubernetes 1 in which the gate is first on by default, keyed by
 the field of a pod, container, claim or volume. Fields without rules that depend on other fields need no entry: nothing
 is reported on a dropped field.

@@ -205,7 +205,7 @@ def test_an_autoscaler_from_zero_needs_a_metric_without_pods() -> None:
 
 def _rows() -> Iterator[tuple[str, int | None]]:
     """Yield the gates that field rules ask for, and the version since which they take each to be on."""
-    yield from FIELD_GATES.values()
+    yield from map(tuple, FIELD_GATES.values())
     for path in FOLDER.glob("*.py"):
         for gate, since in re.findall(r'has_gate\(\s*"(\w+)",\s*(\d+|None)', path.read_text(encoding="utf-8")):
             yield gate, None if since == "None" else int(since)
