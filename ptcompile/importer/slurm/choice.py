@@ -12,9 +12,7 @@ from ptcompile.importer.slurm.findings import ScriptFindings, shortened
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, rank_of
 from ptcompile.kubernetes.commands import unwrap
 
-_trains = re.compile(
-    r"(?i)(?:.*[/_.-])?(?:pre)?train|.*(?:finetune|fine_tune|sft|pretrain|main\.py|train\w*\.py)"
-).match
+_trains = re.compile(r"(?i)(?:^|[/_.-])(?:pre)?train|finetune|fine_tune|sft|pretrain|main\.py|train\w{0,64}\.py").search
 
 
 def choose_step(followed: FollowedScript, options: Options, findings: ScriptFindings) -> ScriptStep | None:

@@ -120,7 +120,7 @@ def shortened(words: Iterable[str]) -> str:
     return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
 
 
-_reference = re.compile(r"\$(?:(\w+|[@*#?!])|\{([A-Za-z_]\w*|\d+|@)(?![\w.])[^}]*\}|\((\w+)\)|\((?!\()|\(\()|`")
+_reference = re.compile(r"\$(?:(\w+|[@*#?!])|\{([A-Za-z_]\w*|\d+|@)(?![\w.])[^}]{0,512}\}|\((\w+)\)|\((?!\()|\(\()|`")
 _SET_BY_TARGETS = frozenset({"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
 
 
