@@ -125,7 +125,7 @@ def not_required(document: str, schema: Json, shape: Any, path: tuple[str, ...])
         schema = load(document)["$defs"][name]
     if isinstance(shape, list):
         yield from not_required(document, schema["items"], shape[0], (*path, "*"))
-    elif shape is not roundtrip.STRINGS:
+    elif shape != roundtrip.STRINGS:
         for key in shape.get(roundtrip.ZERO, {}):
             if key not in schema.get("required", ()) and checks._ALWAYS_WRITTEN.get(name) != key:
                 yield (*path, key)
@@ -137,7 +137,7 @@ def not_required(document: str, schema: Json, shape: Any, path: tuple[str, ...])
 def always_written(shape: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     if isinstance(shape, list):
         yield from always_written(shape[0], (*path, "*"))
-    elif shape is not roundtrip.STRINGS:
+    elif shape != roundtrip.STRINGS:
         yield from ((*path, key) for key in shape.get(roundtrip.ZERO, {}))
         for key, inner in shape.items():
             if key:

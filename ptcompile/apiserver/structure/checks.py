@@ -297,7 +297,11 @@ def _not_a_mapping(value: Any, schema: Schema) -> SchemaViolation:
     """Return the violation of a value in place of fields; a text is that of the only field that must be set."""
     violation = type_mismatch("object", value)
     required = schema.get("required", ())
-    if isinstance(value, str) and len(required) == 1 and schema["properties"][required[0]].get("type") == "string":
+    if (
+        isinstance(value, str)
+        and len(required) == 1
+        and schema.get("properties", {}).get(required[0], {}).get("type") == "string"
+    ):
         violation.help = f"write {{{required[0]}: {value}}}"
     return violation
 
