@@ -6,13 +6,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
 from ptcompile._internal.schema_files import load_table
+from ptcompile.api.reference import SCHEMAS
 from ptcompile.apiserver.roundtrip import SHAPES, read_shapes
+from ptcompile.cli.commands import COMMANDS, SHARED
+from ptcompile.cli.commands.completion import SHELLS
+from ptcompile.cli.commands.upgrade import _software
 from ptcompile.compiler.frontend import aliases
 from ptcompile.diagnostics.terms import Effect
 from ptcompile.hardware.accelerators import ROWS
@@ -267,3 +272,21 @@ def test_shapes_name_only_earlier_ones(name: str) -> None:
 def test_tables_name_their_source(name: str) -> None:
     table = load_table(name)
     assert table.get("source") or table["sources"].keys() == table.keys() - {"sources"}
+
+
+def test_commands() -> None:
+    used = Counter(row for command in COMMANDS.values() for row in command.options if isinstance(row, str))
+    used += Counter(row for rows in SHARED.values() for row in rows if isinstance(row, str))
+    assert {name for name, count in used.items() if count > 1} | {"timeout"} == SHARED.keys(), "share what is shared"
+    for command in COMMANDS.values():
+        module = import_module(f"ptcompile.cli.commands.{command.module}")
+        assert callable(getattr(module, command.function))
+
+
+def test_options_that_name_what_other_tables_have() -> None:
+    releases = [row["names"][0] for row in COMMANDS["upgrade"].options if isinstance(row, dict)]
+    software = [name.replace("_", "-") for name in _software()]
+    assert [name for name in releases if name.startswith("--to-")] == [f"--to-{name}" for name in software]
+    assert [name for name in releases if name.removeprefix("--") in software] == [f"--{name}" for name in software]
+    assert COMMANDS["schema"].options[0]["choices"] == [*SCHEMAS]
+    assert COMMANDS["completion"].options[0]["choices"] == [*SHELLS]

@@ -181,18 +181,18 @@ def build_parser(name: str) -> Parser:
     """Return the parser of a command."""
     from importlib import import_module
 
-    from ptcompile.cli.options import Parser, add_timeout
+    from ptcompile.cli.options import Parser, add_options
 
     command = COMMANDS[name]
     parser = Parser(
         prog=f"ptcompile {name}",
         description=f"{command.summary[0].upper()}{command.summary[1:]}.",
+        epilog="".join(f"{line}\n" for line in command.below),
         allow_abbrev=False,
     )
-    parser.epilog, add_options, run_command = import_module(f"ptcompile.cli.commands.{command.module}").PARSERS[name]
-    add_options(parser)
-    add_timeout(parser)
-    parser.set_defaults(run=run_command, is_server=name in _SERVERS)
+    add_options(parser, [*command.options, "timeout"])
+    module = import_module(f"ptcompile.cli.commands.{command.module}")
+    parser.set_defaults(run=getattr(module, command.function), is_server=name in _SERVERS)
     parser.shorten_usage()
     return parser
 

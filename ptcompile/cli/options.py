@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, groupby
 
 from ptcompile._internal.limits import MAX_SECONDS
 from ptcompile.cli import files
+from ptcompile.cli.commands import SHARED
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.reporter import ReportFormat
 from ptcompile.report import FORMATS
@@ -19,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
+    from ptcompile.cli.commands import OptionRows
     from ptcompile.cli.overrides import Set
     from ptcompile.extending import Extensions
 
@@ -29,34 +31,38 @@ ALL = "all"
 """Value of --target for every target that can express the job."""
 
 
-def add_spec_options(parser: Parser, *, all_targets: bool = False) -> None:
-    """Add the options that decide how a spec is compiled: --target, also with the value "all", --name, --set,
-    --set-string, --variant and --cluster.
+def add_options(parser: argparse._ActionsContainer, rows: OptionRows) -> None:
+    """Add rows of the table of commands: options, rows that commands share, defaults, and options that exclude each
+    other.
     """
-    add_target(parser, all_targets=all_targets)
-    add_overrides(parser)
-    add_cluster(parser)
+    for row in rows:
+        if isinstance(row, str):
+            add_options(parser, SHARED[row])
+        elif "defaults" in row:
+            parser.set_defaults(**row["defaults"])
+        elif "either" in row:
+            add_options(parser.add_mutually_exclusive_group(), row["either"])
+        else:
+            _add_option(parser, **row)
 
 
-def add_target(parser: Parser, *, all_targets: bool = False) -> None:
-    """Add --target, also with the value "all"."""
-    or_all = ", or all" if all_targets else ""
-    parser.add_value(
-        "--target",
-        "T",
-        f"the operator to compile specs for{or_all} (see `ptcompile targets`; default: what the job needs)",
-    )
-
-
-def add_cluster(parser: Parser, *, configured: bool = True) -> None:
-    """Add --cluster. If `configured`, its default is the configuration's profile (see `config.profile_path`)."""
-    parser.add_value(
-        "--cluster",
-        "FILE",
-        "the cluster profile (kind: ClusterProfile), or a starter: eks, gke",
-        type=profile_name,
-    )
-    parser.set_defaults(configured_cluster=configured)
+def _add_option(
+    parser: argparse._ActionsContainer,
+    *,
+    names: list[str],
+    help: str | None = None,
+    type: str | None = None,
+    repeatable: bool = False,
+    **more: Any,
+) -> None:
+    """Add an argument or an option. `more`: what else `add_argument` takes."""
+    if help is not None:
+        more["help"] = help.replace("{formats}", ", ".join(FORMATS))
+    if type is not None:
+        more["type"] = _TYPES[type]
+    if repeatable:
+        more |= {"action": "append", "default": []}
+    parser.add_argument(*names, **more)
 
 
 def profile_name(text: str) -> str:
@@ -79,30 +85,6 @@ def cloud_name(text: str) -> str:
     raise argparse.ArgumentTypeError(f"no file and no cloud {text!r}; {starters}; ptcompile init --profile writes one")
 
 
-def add_related(parser: Parser) -> None:
-    """Add --with."""
-    parser.add_repeatable(
-        "--with", "FILE", "objects that are only looked up, such as a TrainJob's runtime (repeatable)", dest="beside"
-    )
-
-
-def add_format(parser: Parser, *formats: str) -> None:
-    """Add --format, the form of the command's result; the first of `formats` is the default."""
-    parser.add_argument(
-        "--format", choices=formats, default=formats[0], help=f"format of the result (default: {formats[0]})"
-    )
-
-
-def add_output_format(parser: Parser, *names: str) -> None:
-    """Add --output-format, the form of the findings, also under other names, and --untrusted."""
-    parser.add_argument(
-        "--output-format", *names, action="append", default=[], type=_report_format, metavar=REPORT_FORMAT,
-        help=f"format of the findings, one of {', '.join(FORMATS)}; with =FILE, written to a file (repeatable, "
-        "default: full)",
-    )  # fmt: skip
-    add_untrusted(parser)
-
-
 def _report_format(text: str) -> ReportFormat:
     """Parse the value of --output-format. Raises an error of argparse for an unknown format or a missing file."""
     name, equals, file = text.partition("=")
@@ -115,27 +97,6 @@ def _report_format(text: str) -> ReportFormat:
     if equals and not file:
         raise argparse.ArgumentTypeError(f"name the file, such as {name}=report")
     return ReportFormat(name, file or None)
-
-
-def add_untrusted(parser: Parser) -> None:
-    """Add --untrusted."""
-    parser.add_flag("--untrusted", "for untrusted input: lower limits, no excerpts from files outside the tree")
-
-
-def add_overrides(parser: Parser) -> None:
-    """Add --name, --set, --set-string and --variant."""
-    parser.add_value("--name", "NAME", "name the job for this run, before other names are derived from it")
-    parser.add_repeatable(
-        "--set",
-        "PATH=VALUE",
-        'set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
-        type=_set,
-    )
-    parser.add_repeatable(
-        "--set-string", "PATH=TEXT", "like --set, but always take the value as a string", dest="set", type=_set_string
-    )
-    parser.set_defaults(default_target=None)
-    parser.add_repeatable("--variant", "NAME", "take only these variants of a spec, such as 70b (repeatable)")
 
 
 def _set(text: str) -> Set:
@@ -152,13 +113,6 @@ def _set_string(text: str) -> Set:
     return overrides.parse_string(text)
 
 
-def add_timeout(parser: Parser) -> None:
-    """Add --timeout."""
-    parser.add_value(
-        "--timeout", "SECONDS", "when to end with what is known until then and exit status 2", type=parse_seconds
-    )
-
-
 def parse_seconds(text: str) -> float:
     """Parse the value of --timeout. Raises ArgumentTypeError, which argparse reports, unless it is above 0."""
     try:
@@ -167,25 +121,43 @@ def parse_seconds(text: str) -> float:
         seconds = 0.0
     if 0 < seconds < MAX_SECONDS:
         return seconds
-    from argparse import ArgumentTypeError
-
-    raise ArgumentTypeError(f"{text!r} is not a number of seconds, such as 60")
-
-
-def add_jobs(parser: Parser) -> None:
-    """Add --jobs, the number of processes."""
-    parser.add_value(
-        "--jobs", "N", "number of processes (default: one per core if there are many files)", type=_parse_jobs
-    )
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, such as 60")
 
 
 def _parse_jobs(text: str) -> int:
     """Parse the value of --jobs. Raises ArgumentTypeError, which argparse reports, unless it is a positive number."""
     if text.isascii() and text.isdigit() and int(text) > 0:
         return int(text)
-    from argparse import ArgumentTypeError
+    raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes, 1 or more")
 
-    raise ArgumentTypeError(f"{text!r} is not a number of processes, 1 or more")
+
+def _parse_positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _parse_factor(text: str) -> float:
+    number = float(text)
+    if not 1 <= number <= 60:
+        raise ValueError(text)
+    return number
+
+
+_TYPES: dict[str, Callable[[str], Any]] = {
+    "cloud": cloud_name,
+    "factor": _parse_factor,
+    "integer": int,
+    "override": _set,
+    "override of text": _set_string,
+    "positive": _parse_positive,
+    "processes": _parse_jobs,
+    "profile": profile_name,
+    "report format": _report_format,
+    "seconds": parse_seconds,
+}
+"""What parses the values of options, by its name in the table of commands."""
 
 
 def check_target(name: str | None, *, extra: tuple[str, ...] = (), extensions: Extensions | None = None) -> None:
@@ -247,18 +219,6 @@ class Parser(argparse.ArgumentParser):
             arguments["color"] = False  # ours is the same on every version
         super().__init__(formatter_class=partial(HelpFormatter, width=terminal_width() - 2), **arguments)
         self._positionals.title, self._optionals.title = "Arguments", "Options"
-
-    def add_flag(self, name: str, help: str) -> None:
-        """Add an option without a value."""
-        self.add_argument(name, action="store_true", help=help)
-
-    def add_value(self, name: str, metavar: str, help: str, **more: Any) -> None:
-        """Add an argument, or an option with a value. `more`: what else `add_argument` takes."""
-        self.add_argument(name, metavar=metavar, help=help, **more)
-
-    def add_repeatable(self, name: str, metavar: str, help: str, **more: Any) -> None:
-        """Add an option whose values are collected in a list. `more`: what else `add_argument` takes."""
-        self.add_value(name, metavar, help, action="append", default=[], **more)
 
     def shorten_usage(self) -> None:
         """Make the usage one line: the options are listed below it in the help, and a mistake names its own."""

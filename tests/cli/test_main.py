@@ -159,7 +159,7 @@ def test_only_the_console_command_starts_processes_by_default(
         seen.append(options.jobs)
         return 0
 
-    monkeypatch.setitem(lint.PARSERS, "lint", ("", lint.add, run))
+    monkeypatch.setattr(lint, "run", run)
     monkeypatch.setattr(cli.files, "exit_process", lambda status: None)
     here(capsys, "lint", spec(tmp_path))
     here(capsys, "lint", "--jobs", "3", spec(tmp_path))

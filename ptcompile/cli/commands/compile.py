@@ -13,12 +13,6 @@ from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.inputs import inputs_of
 from ptcompile.cli.options import (
     ALL,
-    Parser,
-    add_cluster,
-    add_format,
-    add_jobs,
-    add_output_format,
-    add_overrides,
     check_target,
 )
 from ptcompile.cli.reporter import Reporter, map_files, quoted_lines
@@ -40,36 +34,6 @@ if TYPE_CHECKING:
     """Manifests by target and file of specs; the target is "" in a run for one target."""
     ObjectKey = tuple[str, tuple[str, str], str, str]
     """Target, apiVersion and kind, namespace, name."""
-
-
-_EPILOG = """\
-  ptcompile spec.yaml                        print manifests for the operator that the job needs
-  ptcompile spec.yaml --target job           the same as a batch/v1 Job
-  ptcompile spec.yaml --set spec.nodes=8     with another value, for this run
-  ptcompile specs/ -o manifests/ --prune     a file for each file of specs; delete those of specs that are gone
-  ptcompile specs/ -o manifests/ --check     check that the manifests in git match the specs
-  ptcompile spec.yaml --target all -o out/   a folder of manifests for each target
-"""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("paths", "SPEC", "files, directories, globs, or - for standard input", nargs="*")
-    parser.add_repeatable(
-        "--target",
-        "T",
-        "operator to write manifests for (see `ptcompile targets`); several or all with -o DIR/ or --format json",
-    )
-    add_overrides(parser)
-    parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
-    parser.add_flag("--check", "write nothing; print a diff and exit with status 1 if OUT is out of date")
-    parser.add_flag("--prune", "delete the files in -o DIR/ that ptcompile wrote for specs that are gone")
-    add_format(parser, "yaml", "json")
-    parser.add_flag("--allow-empty", "exit with status 0 if there is no file or no TrainingJob to compile")
-    parser.add_flag("--no-lint", "do not run the lint rules on the compiled manifests")
-    add_jobs(parser)
-    add_cluster(parser)
-    add_output_format(parser)
 
 
 def check(contents: Mapping[str, str], folder: str | None, form: str) -> int:
@@ -401,6 +365,3 @@ def _format_manifests(manifests: Manifests, form: str) -> str:
 def _as_one_object(manifests: Manifests) -> dict[str, object]:
     """Return one object unchanged, or several as a List."""
     return manifests[0] if len(manifests) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifests}
-
-
-PARSERS = {"compile": (_EPILOG, add, run)}

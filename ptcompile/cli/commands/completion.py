@@ -11,13 +11,6 @@ from ptcompile.cli import files
 from ptcompile.cli.options import ALL, REPORT_FORMAT, Parser
 from ptcompile.report import FORMATS
 
-_EPILOG = """\
-  ptcompile completion bash > \\
-    ~/.local/share/bash-completion/completions/ptcompile
-  ptcompile completion zsh > "${fpath[1]}/_ptcompile"
-  ptcompile completion fish > ~/.config/fish/completions/ptcompile.fish
-"""
-
 
 class Values(NamedTuple):
     """The values to suggest for an argument."""
@@ -46,11 +39,6 @@ class Command(NamedTuple):
     options: tuple[Option, ...]
     values: Values
     """Values of its positional arguments."""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_argument("shell", choices=SHELLS)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -306,5 +294,3 @@ _SHELLS: dict[str, Callable[[Sequence[Command]], str]] = {
     "fish": fish_script,
 }
 SHELLS = tuple(_SHELLS)
-
-PARSERS = {"completion": (_EPILOG, add, run)}

@@ -7,7 +7,7 @@ import argparse
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, keywords
-from ptcompile.cli.options import Parser, add_format, add_output_format, add_spec_options, check_target, profile_name
+from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
@@ -17,35 +17,6 @@ if TYPE_CHECKING:
     from ptcompile.differ import Difference
     from ptcompile.kubernetes.unstructured import JsonDict
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-EPILOG = """\
-A side is a file of specs or of manifests, or - for standard input. A spec is compiled first: for --target, else its own
-target, else that of ptcompile.toml, else the other side's.
-
-  ptcompile diff old.yaml new.yaml                                        two specs, or two manifests
-  ptcompile diff manifests/train.yaml spec.yaml                           what is in git, and what the spec says now
-  ptcompile diff spec.yaml --from-cluster old.yaml --to-cluster new.yaml  one spec under two profiles or versions
-  ptcompile diff spec.yaml --set spec.nodes=8                             what one change does
-  git show main:job.yaml | ptcompile diff - job.yaml --format markdown    for a pull request
-
-Exits with status 0 if nothing differs, 1 if something does or a spec does not compile, else 2.
-"""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("a", "A", "the old side: a file, or -")
-    parser.add_value("b", "B", "the new side (default: A again, with --set or under another profile)", nargs="?")
-    parser.add_value("--live", "FILE", "the live object in place of A: the output of kubectl get -o yaml")
-    add_spec_options(parser)
-    parser.add_argument("-n", "--namespace", metavar="NS", help="the namespace of objects of B that name none")
-    parser.add_flag("--server-side", "predict kubectl apply --server-side")
-    parser.add_flag("--force-conflicts", "with --server-side: take over fields of other managers")
-    parser.add_repeatable("--schemas", "PATH", "CRDs or JSON Schemas (repeatable)")
-    parser.add_value("--from-cluster", "FILE", "the cluster profile of side A", type=profile_name)
-    parser.add_value("--to-cluster", "FILE", "the cluster profile of side B", type=profile_name)
-    add_format(parser, "text", "json", "markdown")
-    add_output_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -143,6 +114,3 @@ def _format_difference(difference: Difference, form: str) -> str:
     if form == "json":
         return format_json(difference.to_dict())
     return difference.text() if form == "text" else difference.markdown()
-
-
-PARSERS = {"diff": (EPILOG, add, run)}

@@ -14,7 +14,7 @@ from ptcompile.cli.commands import diagnose, reference
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import keywords
-from ptcompile.cli.options import Parser, add_format, add_output_format, add_spec_options, check_target, terminal_width
+from ptcompile.cli.options import check_target, terminal_width
 from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
@@ -26,49 +26,6 @@ if TYPE_CHECKING:
     from ptcompile.explainer.model import Cause
 
 _CODE = re.compile(r"PTC\d+", re.IGNORECASE)
-_EPILOG = """\
-Without PATH: what each pass added or changed. With PATH: every value at or below it, the pass or target that wrote it,
-the rule, and the lines of the spec and the profile that decided it.
-
-  ptcompile explain spec.yaml
-  ptcompile explain spec.yaml spec.template.spec.volumes
-  ptcompile explain spec.yaml 'containers[pytorch].env[NCCL_DEBUG]'
-  ptcompile explain spec.yaml --html page.html        every target on one page, with their pods
-
-With a field in place of a file: its type, default and description, and what an example of it becomes on each target.
-
-  ptcompile explain spec.elastic
-  ptcompile explain Pod.spec.containers
-
-With the code or name of a rule: its page.
-
-  ptcompile explain PTC302
-
-With a line of a log: what it means. With --log: the first cause in the logs of a job's pods (what kubectl get events,
-describe and get -o json print are logs too), and with the job's manifest or spec, the line that led to it.
-
-  ptcompile explain "torch.OutOfMemoryError: CUDA out of memory"
-  ptcompile explain job.yaml --log train-0.log train-1.log events.txt
-  kubectl logs -l job-name=train --prefix | ptcompile explain --log - job.yaml
-"""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value(
-        "spec",
-        "SPEC",
-        "a file, - for standard input, a field such as spec.elastic, a rule such as PTC302, or a line of a log",
-        nargs="?",
-    )
-    parser.add_value("path", "PATH", "path in a manifest, whole or partial: env.NCCL_DEBUG, volumes", nargs="?")
-    add_spec_options(parser)
-    parser.set_defaults(configured_cluster=False)  # a code is explained without the configuration
-    parser.add_repeatable("--log", "FILE", "logs of a job's pods, or -; a last YAML file is the manifest", nargs="+")
-    add_format(parser, "text", "json")
-    parser.add_value("--html", "FILE", "write a self-contained HTML page (- for standard output)")
-    parser.add_flag("--no-lint", "do not run the lint rules on the compiled manifests")
-    add_output_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -240,6 +197,3 @@ def _causes_at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
             f"no manifest has {path!r}" + (f"; did you mean {suggestion}?" if suggestion else _field_hint(path))
         )
     return causes
-
-
-PARSERS = {"explain": (_EPILOG, add, run)}

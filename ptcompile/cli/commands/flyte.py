@@ -14,7 +14,7 @@ from dataclasses import replace
 from ptcompile.cli import files
 from ptcompile.cli.commands.compile import write
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import Parser, add_cluster, add_format, add_output_format, check_target
+from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source import documents as source
@@ -31,42 +31,12 @@ if TYPE_CHECKING:
     """The task function by `TrainingJob/NAME`; the workflow's function has the key None."""
 
 
-_EPILOG = """\
-FILE.py is imported, as pyflyte does, so its imports must be installed here; no task is run. In the pods,
-ptcompile.flyte.run calls the task's function with its inputs, once per process.
-
-  ptcompile flyte train.py                          the tasks and workflows of a file
-  ptcompile flyte train.py:train --input epochs=7   the manifests of one
-  ptcompile flyte train.py:train --as-flyte         how they differ from Flyte's
-"""
-
-
 _INSTALLS = {
     "torch": "torch --index-url https://download.pytorch.org/whl/cpu",
     "flytekit": "'ptcompile[flyte]'",
     "flytekitplugins": "'ptcompile[flyte]'",
 }
 """What to install for a module: Elastic imports torch, which the extra leaves to the user for its size."""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("task", "FILE.py:TASK", "a task or a workflow, also as MODULE:TASK; FILE.py lists them")
-    parser.add_repeatable(
-        "--input", "NAME=VALUE", "an input (repeatable); lists, dicts and dataclasses as JSON, or a .json or .yaml file"
-    )
-    parser.add_value("--target", "T", "operator to write manifests for (see `ptcompile targets`)")
-    parser.add_value("--name", "NAME", "name of the job (default: the task's name)")
-    parser.add_value("--namespace", "NS", "namespace of the job")
-    parser.add_value("--module", "M", "the task's module inside the image (default: that of FILE.py)")
-    parser.add_flag("--embed", "ship ptcompile.flyte.run in a ConfigMap")
-    parser.add_repeatable("--image", "[NAME=]IMAGE", "image for tasks without one, or for {{.image.NAME}}")
-    parser.add_value("--result", "FILE", "the file in the pod that gets the return value, as JSON")
-    add_cluster(parser, configured=False)
-    parser.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
-    parser.add_flag("--as-flyte", "show how the manifests differ from the objects that Flyte creates")
-    add_format(parser, "yaml", "json")
-    add_output_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -267,6 +237,3 @@ def _locate(
     content = texts.setdefault(name, files.read(file))
     span = places.call_span(function, content.decode("utf-8-sig", errors="replace"), diagnostic.path)
     return name, diagnostic._replace(filename=name, span=span)
-
-
-PARSERS = {"flyte": (_EPILOG, add, run)}

@@ -16,7 +16,7 @@ from ptcompile.api.inputs import Inputs, read_file, text_problems
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import Parser, add_cluster, add_output_format, add_target, check_target
+from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, field_path, has_error
@@ -40,13 +40,6 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
 
 
-_EPILOG = """\
-  ptcompile krm < resources.yaml                    a ResourceList, or any stream of objects
-  ptcompile krm --target jobset < resources.yaml    with another operator for all specs
-  kpt fn eval jobs/ --exec "ptcompile krm" --fn-config cluster.yaml
-  helm template chart/ --post-renderer ptcompile    with the plugin of integrations/helm
-  kubectl kustomize --enable-alpha-plugins jobs/    with the plugins of integrations/kustomize
-"""
 _RESOURCE_LIST = ("config.kubernetes.io/", "ResourceList")
 _CALLERS_ANNOTATIONS = (
     "config.kubernetes.io/",
@@ -65,14 +58,6 @@ _LOCAL = "config.kubernetes.io/local-config"
 """The annotation of an object that is never applied."""
 _SEVERITIES = {"error": "error", "warning": "warning", "note": "info"}
 """Severities of a function's results, by ours."""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("config", "CONFIG", "a TrainingJob to compile, or a ClusterProfile or ConfigMap to use", nargs="?")
-    add_target(parser)
-    add_cluster(parser, configured=False)
-    add_output_format(parser)
 
 
 class _FunctionInput(NamedTuple):
@@ -333,6 +318,3 @@ def _as_result(finding: _Finding) -> Json:
     if path:
         result["file"] = {"path": path, **({"index": int(index)} if index.isdecimal() else {})}
     return result
-
-
-PARSERS = {"krm": (_EPILOG, add, run)}

@@ -12,7 +12,6 @@ from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load_with_options
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
-from ptcompile.cli.options import Parser, add_cluster, add_jobs, add_output_format
 from ptcompile.cli.related import RelatedObjects, earlier_files, repeated_objects, with_context
 from ptcompile.cli.reporter import LintedFile, Reporter, map_files, printed_format, quoted_lines, shows_lines
 from ptcompile.diagnostics.selection import selection
@@ -35,67 +34,6 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     R = TypeVar("R")
-
-
-_EPILOG = """\
-  ptcompile lint manifests/                  check every manifest of a folder
-  helm template . | ptcompile lint -         check rendered templates
-  ptcompile lint job.yaml --diff             print the safe fixes as a patch; --fix applies them
-  ptcompile lint . --select PTC3 --ignore missing-shm
-  ptcompile lint job.yaml --context .        judge a file beside all others, and report it alone
-  ptcompile lint . --since origin/main       report only what a branch changes
-"""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("paths", "FILE", "files, directories, globs, or - for standard input", nargs="*")
-    parser.add_repeatable("--context", "PATH", "files and folders that are read and not reported (repeatable)")
-    parser.add_value("--since", "REV", "report only the files that changed since this commit of git")
-    parser.add_value("--kubernetes-version", "V", "server version, such as 1.34 (default: newest)")
-    parser.add_flag("--no-webhooks", "check only what the API server and the CRDs check")
-    parser.add_repeatable("--schemas", "PATH", "CRDs or JSON Schemas (repeatable)")
-    parser.add_argument(
-        "--unknown-kinds",
-        choices=("count", "error"),
-        default="count",
-        help="count unknown kinds or report them as errors (default: count)",
-    )
-    parser.add_repeatable("--select", "R", "report only these rules (code, code prefix or name)")
-    parser.add_repeatable("--extend-select", "R", "also report these rules")
-    parser.add_repeatable("--ignore", "R", "do not report these rules")
-    parser.add_value("--config", "FILE", "use this configuration file instead of the nearest")
-    parser.add_flag("--isolated", "read no configuration file")
-    _add_reports(parser)
-    parser.add_flag("--add-ignore", "add an ignore comment for every finding to the files")
-    add_jobs(parser)
-    parser.add_flag("--no-cache", "check all files again, including unchanged ones")
-    parser.add_value("--cache-dir", "DIR", "directory of cached results (default: the user's cache directory)")
-    parser.add_flag("--fix", "apply safe fixes to the files and report the remaining findings")
-    parser.add_flag("--diff", "print fixes as a patch; exit with status 1 if there are any")
-    parser.add_flag("--unsafe-fixes", "also apply fixes that may change the job")
-    add_cluster(parser, configured=False)
-    add_output_format(parser, "--format")
-
-
-def _add_reports(parser: Parser) -> None:
-    """Add the options of what is reported, and of what it means for the exit status."""
-    parser.add_argument(
-        "--fail-on",
-        choices=("error", "warning", "unchecked"),
-        help="what fails the run (default: error); style never does; unchecked: also a run that checked nothing",
-    )
-    parser.add_flag("--exit-zero", "exit with status 0 even with findings")
-    parser.add_flag("--allow-empty", "exit with status 0 if no file matches")
-    parser.add_argument(
-        "-o", "--output", "--output-file", dest="output_file", metavar="OUT", help="write the findings to this file"
-    )
-    parser.add_flag("--statistics", "print only how often each rule was reported")
-    parser.add_repeatable(
-        "--by", "GROUP", "group the statistics by rule, folder or label:KEY (repeatable, default: rule)"
-    )
-    parser.add_value("--baseline", "FILE", "do not report the known findings of this file")
-    parser.add_value("--write-baseline", "FILE", "write all findings to this file and exit with status 0")
 
 
 MIN_FILES_TO_CACHE = 16
@@ -554,6 +492,3 @@ def _add_ignores(inputs: Sequence[InputFile], linter: FileLinter, baseline: Base
         f"ptcompile: {added} findings ignored in {len(changed)} files, {not_ignorable} cannot be ignored by a comment"
     )
     return 2 if saved else max(findings.unreadable_status(), int(not_ignorable > 0))
-
-
-PARSERS = {"lint": (_EPILOG, add, run)}

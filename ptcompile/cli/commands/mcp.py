@@ -12,24 +12,7 @@ from ptcompile.cli.files import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.cli.options import Parser
     from ptcompile.mcp.inputs import Around, CallSettings, NamedText
-
-_EPILOG = """\
-Assistants start it and talk to it in the Model Context Protocol. docs/guide/assistants.md has the settings of several.
-The limits of --untrusted apply. It needs its SDK: python -m pip install 'mcp>=2,<3'
-
-  ptcompile mcp
-  ptcompile mcp --root manifests/ --root specs/
-"""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_argument(
-        "--root", action="append", metavar="DIR",
-        help="a folder whose YAML and JSON files may be read (repeatable, default: the current folder)",
-    )  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:
@@ -104,6 +87,3 @@ def _around(roots: Sequence[str], item: NamedText) -> Around:
         is_excluded=bool(excluded),
         without_known=of_baseline,
     )
-
-
-PARSERS = {"mcp": (_EPILOG, add, run)}

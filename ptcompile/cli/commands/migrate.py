@@ -18,7 +18,7 @@ from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
 from ptcompile.cli.config import Nearest
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.options import Parser, add_cluster, add_format, add_jobs, add_output_format, check_target
+from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter, map_files
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
@@ -35,37 +35,6 @@ if TYPE_CHECKING:
 
 FILES_PER_PROCESS = 30
 """Number of files that justifies a process: importing one takes as long as linting three."""
-
-CONVERT_EPILOG = """\
-The manifests are imported and compiled for the other operator: the same pods, processes, commands, variables, amounts
-and volumes, or an error that names what the other operator cannot express. What it does differently is a warning.
-
-  ptcompile convert pytorchjob.yaml --target trainjob > trainjob.yaml   from Kubeflow's v1 to its v2
-  ptcompile convert job.yaml --target jobset --lossy                    drop, with a warning, what it cannot express
-  ptcompile convert jobs/ --target trainjob -o moved --report MOVED.md   a file for each, and a table of what stayed
-  ptcompile convert jobs/ --target trainjob -o moved --kind PyTorchJob   only these
-
-Exits with status 0 if everything is converted, 1 if not, else 2.
-"""
-
-
-def add_convert(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("paths", "FILE", "files, directories, globs, or - for standard input", nargs="+")
-    parser.add_value("--target", "T", "operator to write manifests for (see `ptcompile targets`)", required=True)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        help="write to this file, or a file for each of several inputs to this directory (default: standard output)",
-    )
-    parser.add_repeatable("--kind", "KIND", "convert only jobs of this kind (repeatable)")
-    parser.add_repeatable("--select", "KEY=VALUE", "convert only jobs with this label (repeatable)")
-    parser.add_value("--report", "FILE", "write a table of what moved, what stayed and why (Markdown)")
-    add_cluster(parser)
-    parser.add_flag("--lossy", "drop what the target cannot express, with a warning instead of an error")
-    add_jobs(parser)
-    add_output_format(parser)
 
 
 def run_convert(options: argparse.Namespace) -> int:
@@ -169,41 +138,6 @@ def _converted_files(converted: Sequence[ConvertedFile], folder: str) -> dict[st
         for file in converted
         if file.manifests and not any(item.severity == "error" for item in file.diagnostics)
     }
-
-
-IMPORT_EPILOG = """\
-Reads Pods, Jobs, PyTorchJobs, TrainJobs, JobSets and Volcano Jobs with the objects they need, from files, folders,
-Lists and rendered charts, and writes the smallest spec that compiles back to the same. Each spec is compiled and
-compared with its manifests: what a spec cannot express is an error that names it. Nothing is dropped silently.
-
-  ptcompile import job.yaml                             the spec on standard output
-  ptcompile import job.yaml -o spec.yaml                other objects of the file go to spec.kept.yaml
-  ptcompile import manifests/ -o specs/                 a spec for each file; other objects go to specs/kept/
-  ptcompile import manifests/ -o specs/ --profile cluster.yaml   what all have in common goes into a profile
-  ptcompile import job.yaml --set REPLICAS=4            for envsubst templates: $REPLICAS is 4
-  helm template . | ptcompile import -                  a rendered chart
-  ptcompile import train.sbatch -o spec.yaml            a batch script of Slurm, and what it leaves behind
-  ptcompile import train.sbatch --set 1=conf.yaml --set partition.gpu=research   $1, and a partition's queue
-
-Exits with status 0 if every spec is proved to mean the same, 1 if something is not expressed, else 2. Nothing proves
-the spec of a batch script: its findings say what to decide.
-"""
-
-
-def add_import(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("paths", "FILE", "files, directories, globs, or - for standard input", nargs="+")
-    parser.add_argument(
-        "-o", "--output", metavar="DIR", help="write the specs to this directory, or one spec to this file"
-    )
-    parser.add_value("--profile", "FILE", "write what all jobs have in common to this cluster profile")
-    add_cluster(parser)
-    parser.add_flag("--exact", "keep every command as written")
-    parser.add_flag("--lossy", "write a spec even if it cannot express everything, with a warning instead of an error")
-    parser.add_repeatable("--set", "NAME=VALUE", "value of $NAME and ${NAME}, of $1 in a batch script (repeatable)")
-    add_jobs(parser)
-    add_format(parser, "yaml", "json")
-    add_output_format(parser)
 
 
 def run_import(options: argparse.Namespace) -> int:
@@ -396,9 +330,3 @@ def _print_summary(imports: Mapping[str, Imported], options: argparse.Namespace)
             "ptcompile: the built-in profile adds tolerations to pods with GPUs that the manifests do not have: "
             "import again with --profile FILE, and compile with --cluster FILE"
         )
-
-
-PARSERS = {
-    "import": (IMPORT_EPILOG, add_import, run_import),
-    "convert": (CONVERT_EPILOG, add_convert, run_convert),
-}

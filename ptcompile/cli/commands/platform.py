@@ -9,7 +9,7 @@ from ptcompile.api.inputs import Inputs
 from ptcompile.cli import config, files, overrides
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
-from ptcompile.cli.options import Parser, add_output_format, add_overrides, add_spec_options, check_target, profile_name
+from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import join_escaped
 
@@ -19,51 +19,6 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
-
-_PLATFORM_EPILOG = """\
-Prints one YAML stream for kubectl: the Namespaces, PriorityClasses, LocalQueues or Queues and training runtimes that
-the specs need, and the profile's priority classes. Comments at the top list what else the cluster must have (CRDs,
-operators and their versions, node resources, the ClusterQueues behind LocalQueues) and the Helm values of the PyTorch
-operator's chart. Without specs, it assumes PyTorchJobs. With --from-dump, it prints a profile instead: versions, node
-pools, queues, topology and feature gates, as far as the objects of the dump show them.
-
-  ptcompile platform cluster.yaml specs/ | kubectl apply -f -
-  ptcompile platform cluster.yaml --values > values.yaml
-  ptcompile platform --from-dump objects.yaml > cluster.yaml
-"""
-_REQUIRES_EPILOG = """\
-Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object, resource, pods,
-label, taint or nodes), name, version if known, and reason. Objects are those that the jobs refer to but do not create.
-Manifests, such as an MPIJob, work as well as specs. Where a profile or the nodes of a dump among the files show them,
-nodes tells which of them take the pods.
-
-  ptcompile requires spec.yaml --target job
-"""
-
-
-def add_platform(parser: Parser) -> None:
-    """Add the options of `platform`."""
-    parser.add_value("cluster", "CLUSTER", "the cluster profile (kind: ClusterProfile)", nargs="?", type=profile_name)
-    parser.add_value("paths", "SPEC", "the jobs: files, directories, globs, or -", nargs="*")
-    add_overrides(parser)
-    output = parser.add_mutually_exclusive_group()
-    output.add_argument("--values", action="store_true", help="print only the Helm values of the operator's chart")
-    output.add_argument("--list", action="store_true", help="print only the list of what the cluster must have")
-    output.add_argument(
-        "--from-dump",
-        action="append",
-        metavar="DUMP",
-        help="print the profile of the cluster with these objects (kubectl get ... -A -o yaml), instead of its setup"
-        " (repeatable)",
-    )
-    add_output_format(parser)
-
-
-def add_requires(parser: Parser) -> None:
-    """Add the options of `requires`."""
-    parser.add_value("paths", "SPEC", "files, directories, globs, or - for standard input", nargs="*")
-    add_spec_options(parser)
-    add_output_format(parser)
 
 
 def platform(options: argparse.Namespace) -> int:
@@ -178,9 +133,3 @@ def _read_jobs(
             findings.add_compiled(file, of_file.result._replace(diagnostics=diagnostics))
         jobs.append(of_file)
     return jobs
-
-
-PARSERS = {
-    "platform": (_PLATFORM_EPILOG, add_platform, platform),
-    "requires": (_REQUIRES_EPILOG, add_requires, requires),
-}

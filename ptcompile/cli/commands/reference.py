@@ -10,24 +10,13 @@ from collections.abc import Callable, Container
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import Parser, add_format, check_target, cloud_name
+from ptcompile.cli.options import check_target
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.extending.plugins import Plugin
-
-
-def add_init(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("--target", "T", "write the spec for this operator (see `ptcompile targets`)")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write to this file, which must not exist (default: standard output)"
-    )
-    parser.add_flag("--profile", "write a cluster profile instead of a spec")
-    parser.add_value("--cloud", "CLOUD", "with --profile: a starter for eks, gke, aks or oke", type=cloud_name)
-    parser.add_repeatable("--from-dump", "DUMP", "with --profile: the cluster of these objects, as platform writes it")
 
 
 def run_init(options: argparse.Namespace) -> int:
@@ -60,11 +49,6 @@ def _starter(options: argparse.Namespace) -> tuple[str, int]:
     findings = Reporter()
     text = profile_of_dumps(options.from_dump, findings)
     return text, findings.finish()
-
-
-def add_plugins(parser: Parser) -> None:
-    """Add the options of `plugins`."""
-    add_format(parser, "text", "json")
 
 
 def run_plugins(options: argparse.Namespace) -> int:
@@ -104,18 +88,6 @@ def _format_plugin(plugin: Plugin, *, is_used: bool) -> str:
 
 
 _match_code = re.compile(r"(?i:PTC)[0-9]{3}|[A-Z]{2,8}[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
-
-
-def add_rules(parser: Parser) -> None:
-    """Add the options of `rules`."""
-    parser.add_argument(
-        "--format",
-        "--output-format",
-        dest="output_format",
-        choices=("text", "json", "markdown"),
-        default="text",
-        help="format of the list (default: text)",
-    )
 
 
 def is_code(word: str) -> bool:
@@ -162,24 +134,6 @@ def _rule_rows(extensions: Extensions | None) -> list[tuple[str, ...]]:
     return [(rule.code, rule.name, rule.severity, rule.stage, rule.authority) for rule in rules]
 
 
-def add_targets(parser: Parser) -> None:
-    """Add the options of `targets`."""
-    formats = ("text", "json", "markdown")
-    parser.add_argument(
-        "--format",
-        choices=formats,
-        default="text",
-        help="format of the table (default: text); markdown only with --accelerators",
-    )
-    table = parser.add_mutually_exclusive_group()
-    table.add_argument("--versions", action="store_true", help="list the changes of each operator release instead")
-    table.add_argument(
-        "--accelerators",
-        action="store_true",
-        help="list the accelerators known by name, with their machine types, instead",
-    )
-
-
 def run_targets(options: argparse.Namespace) -> int:
     """Print one of the tables."""
     if options.accelerators:
@@ -209,41 +163,8 @@ def _to_json(data: object) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
-def add_schema(parser: Parser) -> None:
-    """Add the command's options."""
-    schemas = (
-        "spec",
-        "cluster",
-        "report",
-        "world",
-        "diff",
-        "explanation",
-        "handle",
-        "rehearsal",
-        "admission",
-        "diagnosis",
-        "config",
-        "upgrade",
-    )
-    help = f"the document or result to describe: {', '.join(schemas)}"
-    parser.add_argument("schema", metavar="NAME", choices=schemas, help=help)
-
-
 def run_schema(options: argparse.Namespace) -> int:
     """Print a JSON Schema."""
     from ptcompile.api.reference import schema
 
     return files.write_stdout(json.dumps(schema(options.schema), indent=2) + "\n")
-
-
-PARSERS = {
-    "rules": ("  ptcompile rules\n  ptcompile rules --format json\n", add_rules, run_rules),
-    "targets": ("  ptcompile targets\n  ptcompile targets --accelerators\n", add_targets, run_targets),
-    "plugins": ("  ptcompile plugins\n", add_plugins, run_plugins),
-    "schema": ("  ptcompile schema spec > spec.schema.json\n", add_schema, run_schema),
-    "init": (
-        "  ptcompile init --target job -o spec.yaml\n  ptcompile init --profile --cloud eks -o cluster.yaml\n",
-        add_init,
-        run_init,
-    ),
-}

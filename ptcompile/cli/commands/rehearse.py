@@ -9,7 +9,7 @@ import signal
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
-from ptcompile.cli.options import Parser, add_format, add_output_format, add_related, add_spec_options, check_target
+from ptcompile.cli.options import check_target
 from ptcompile.cli.presentation import has_terminal, show_progress
 from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
@@ -22,69 +22,6 @@ if TYPE_CHECKING:
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulator.faults import Fault
     from ptcompile.simulator.job import SimulatedJob
-
-_FAULTS = {
-    "late": ("POD=TIME", "start the container of a pod late, such as 0=150s"),
-    "kill": (
-        "POD[@TIME][,back=TIME]",
-        "lose a pod's node, such as 2@10s,back=20s: 10 s after all pods train, back 20 s later",
-    ),
-    "drain": ("POD[@TIME][,back=TIME]", "like --kill, with SIGTERM first"),
-    "fail-process": ("POD[@TIME]", "make one process of a pod fail once, such as 1@5s"),
-}
-"""Fault options, which are repeatable, with the form of their values (`ptcompile.rehearsal.FORMS`)."""
-
-
-_EPILOG = """\
-  ptcompile rehearse spec.yaml                       real torchrun processes, with a stand-in for the script
-  ptcompile rehearse spec.yaml --kill 1@3s,back=5s   lose a pod and bring it back
-
-Pods are numbered from 0 among the training pods. TIME is 20s, 2m or 1h. The times of --kill, --drain and
---fail-process count from when the processes of all pods train: they have joined one process group, or a
-script that uses none has created the file that PTCOMPILE_TRAINING_FILE names; default 3s.
-"""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("path", "FILE", "a spec or manifests with one job, or -")
-    add_spec_options(parser)
-    add_related(parser)
-    for name, (form, help) in _FAULTS.items():
-        parser.add_repeatable(f"--{name}", form, f"{help} (repeatable)")
-    parser.add_value("--dns-lag", "TIME", "publish the DNS names of pod 0 this long after it starts")
-    parser.add_value("--python", "FILE", "the Python interpreter that has torch (default: python)")
-    parser.add_argument("--image", help="run the pods as containers of this image (docker or podman; never pulled)")
-    command = parser.add_mutually_exclusive_group()
-    command.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
-    command.add_argument("--own-command", action="store_true", help="run the manifest's own command")
-    parser.add_repeatable(
-        "--mount",
-        "CLAIM=DIR",
-        "give a PersistentVolumeClaim a folder of this machine, the same for all pods (repeatable)",
-    )
-    parser.add_value("--keep-logs", "DIR", "write the log of each pod to this folder")
-    parser.add_value(
-        "--max-processes", "N", "maximum number of processes per pod (default: 2)", type=_parse_positive, default=2
-    )
-    parser.add_value("--scale", "X", "divide all waits by X", type=_parse_factor, default=1.0)
-    parser.add_value("--limit", "TIME", "stop after this time (default: 10m plus what the faults take)")
-    add_format(parser, "text", "json")
-    add_output_format(parser)
-
-
-def _parse_positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
-
-
-def _parse_factor(text: str) -> float:
-    number = float(text)
-    if not 1 <= number <= 60:
-        raise ValueError(text)
-    return number
 
 
 def run(options: argparse.Namespace) -> int:
@@ -190,6 +127,3 @@ def _rehearse(options: argparse.Namespace, job: SimulatedJob, faults: list[Fault
     finally:
         signal.signal(signal.SIGTERM, previous_handler)
         files.write_stderr("")  # erase the progress line
-
-
-PARSERS = {"rehearse": (_EPILOG, add, run)}

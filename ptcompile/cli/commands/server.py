@@ -6,26 +6,11 @@ import argparse
 import os
 
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import Parser, add_untrusted
 from ptcompile.kubernetes.unstructured import Json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
-
-_EPILOG = """\
-Editors start it and talk to it in the Language Server Protocol. docs/guide/editors.md has the settings for VS Code,
-Neovim, Helix, Emacs and JetBrains. It needs pygls: python -m pip install 'pygls>=2'
-
-  ptcompile server
-"""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_flag("--stdio", "use standard input and output (the only transport)")
-    add_untrusted(parser)
-
 
 _MAX_MESSAGE_BYTES = 1 << 26
 _MAX_HEADER_BYTES = 1 << 12
@@ -86,6 +71,3 @@ def run(options: argparse.Namespace) -> int:
         stdin = cast("BinaryIO", _ClientInput(sys.stdin.buffer))
         Server(make_workspace, save).pygls.start_io(stdin)
     return 0
-
-
-PARSERS = {"server": (_EPILOG, add, run)}

@@ -12,11 +12,6 @@ from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of
 from ptcompile.cli.options import (
     ALL,
-    Parser,
-    add_format,
-    add_output_format,
-    add_related,
-    add_spec_options,
     check_target,
 )
 from ptcompile.cli.reporter import Reporter
@@ -26,31 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
     from ptcompile.simulator.world import World
-
-
-_EPILOG = """\
-  ptcompile simulate spec.yaml                       for the operator that compile chooses
-  ptcompile simulate spec.yaml --target all          for every operator that can express the job
-  ptcompile simulate spec.yaml --set spec.nodes=8    what if there were 8 nodes
-  ptcompile simulate job.yaml --pod train-worker-1   one pod in full
-  ptcompile simulate job.yaml --stored               the objects with their defaults, and who writes each
-  ptcompile simulate job.yaml --graph mermaid        pods, Services and the rendezvous as a picture
-"""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("paths", "FILE", "specs or manifests: files, directories, globs, or -", nargs="*")
-    add_spec_options(parser, all_targets=True)
-    add_related(parser)
-    output = parser.add_mutually_exclusive_group()
-    output.add_argument("--pod", metavar="NAME", help="show one pod in full")
-    output.add_argument("--env-file", metavar="NAME", help="print one pod's variables for docker run --env-file")
-    output.add_argument("--stored", action="store_true", help="print the objects as the server would keep them")
-    output.add_argument("--graph", choices=("mermaid", "svg"), help="draw pods, Services, volumes and the rendezvous")
-    add_format(parser, "text", "json")
-    parser.add_flag("--all", "with JSON, list every pod of wide roles")
-    add_output_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -148,6 +118,3 @@ def _find_pod(world: World, name: str) -> Pod:
         f"did you mean {near}?" if near else f"the pods are {', '.join(names[:6])}" + (" ..." if len(names) > 6 else "")
     )
     raise UsageError(f"no pod {name!r}; {help}" if names else f"no pod {name!r}: no object here creates pods")
-
-
-PARSERS = {"simulate": (_EPILOG, add, run)}

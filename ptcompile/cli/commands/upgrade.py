@@ -7,7 +7,6 @@ import argparse
 from ptcompile.cli import config, files, presentation
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import inputs_of
-from ptcompile.cli.options import Parser, add_format, add_output_format, add_overrides
 from ptcompile.cli.reporter import Reporter
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
@@ -19,33 +18,6 @@ _EMPTY_PROFILE = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metad
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
-
-_EPILOG = """\
-Compares what the API server, the operators and the pods do under two profiles, or under other releases, with the same
-files: what becomes refused, fails, is ignored, is warned about, differs in the pods, or is resolved.
-
-  ptcompile upgrade manifests/ --from old.yaml --to new.yaml               two cluster profiles
-  ptcompile upgrade manifests/ --kubernetes 1.31 --to-kubernetes 1.36      two releases; the others are the newest
-  ptcompile upgrade manifests/ --from cluster.yaml --to-trainer 2.3        the profile with another release
-  ptcompile upgrade k8s/ --from old.yaml --to new.yaml --format markdown
-
-Exits with status 0 if nothing changes or is only resolved, 1 if something else does, else 2.
-"""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("paths", "FILE", "specs and manifests: files, directories, globs, or -", nargs="+")
-    parser.add_value("--from", "FILE", "the cluster profile before the upgrade", dest="from_cluster")
-    parser.add_value("--to", "FILE", "the cluster profile after it (default: that of --from)", dest="to_cluster")
-    for field in _software():
-        option = field.replace("_", "-")
-        parser.add_value(f"--{option}", "VERSION", f"the release of {option} before the upgrade")
-        parser.add_value(f"--to-{option}", "VERSION", f"the release of {option} after it")
-    add_overrides(parser)
-    parser.add_repeatable("--schemas", "PATH", "CRDs or JSON Schemas (repeatable)")
-    add_format(parser, "text", "markdown", "json")
-    add_output_format(parser)
 
 
 _NOT_RELEASES = frozenset({"gates", "declared", "platform", "domain", "gpu_shares"})
@@ -122,6 +94,3 @@ def _profile(path: str | None, releases: dict[str, str], findings: Reporter) -> 
     profile, diagnostics = load_profile({**data, "spec": {**spec, "versions": versions}}, filename=path)
     findings.add(InputFile(path or "<options>", b"", True), diagnostics)
     return profile
-
-
-PARSERS = {"upgrade": (_EPILOG, add, run)}

@@ -24,7 +24,7 @@ from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import keywords
-from ptcompile.cli.options import Parser, add_cluster, add_overrides, add_untrusted, check_target
+from ptcompile.cli.options import check_target
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -221,24 +221,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Log nothing: every line would contain the token."""
 
 
-_EPILOG = """\
-The page is served only on this machine, at an address that cannot be guessed. It shows every target, the findings at
-their lines, and where each value came from. Ctrl-C ends it.
-
-  ptcompile watch spec.yaml --cluster prod.yaml
-"""
 _CHECK_SECONDS = 0.25
 """Seconds between two checks of the files."""
-
-
-def add(parser: Parser) -> None:
-    """Add the command's options."""
-    parser.add_value("spec", "SPEC", "a file with one or more specs")
-    parser.add_value("--target", "T", "show only this target (default: every target)")
-    add_overrides(parser)
-    add_cluster(parser)
-    add_untrusted(parser)
-    parser.add_value("--port", "N", "port to listen on (default: a free one)", type=int, default=0)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -332,6 +316,3 @@ def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], set
             **keywords(options),
         )
         return explain_page(inputs, options.target, settings.selection(options.spec))
-
-
-PARSERS = {"watch": (_EPILOG, add, run)}

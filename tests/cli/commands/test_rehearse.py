@@ -157,10 +157,12 @@ def test_a_script_may_say_itself_that_it_trains_and_its_logs_and_files_are_kept(
 
 
 def test_help_shows_the_forms_of_faults() -> None:
-    from ptcompile.cli.commands.rehearse import _FAULTS
+    from ptcompile.cli import build_parser
     from ptcompile.rehearsal import FORMS
 
-    assert {name: form for name, (form, _) in _FAULTS.items()} == {k: v for k, v in FORMS.items() if k != "dns-lag"}
+    actions = build_parser("rehearse")._option_string_actions
+    faults = {name: form for name, form in FORMS.items() if name != "dns-lag"}
+    assert {name: actions[f"--{name}"].metavar for name in faults} == faults
 
 
 WRONG: list[tuple[list[str], str]] = [
