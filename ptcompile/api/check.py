@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import Pattern
@@ -12,7 +11,7 @@ from ptcompile.differ.normal import hidden
 from ptcompile.kubernetes.unstructured import JsonDict, kind_of
 from ptcompile.operators.table import JOB_KINDS
 from ptcompile.source import documents as source, streams
-from ptcompile.source.emitter import emit_all
+from ptcompile.source.emitter import as_one_object, emit_all, emit_json
 from ptcompile.source.secrets.masking import shows_secret
 
 _NO_FILE = "/dev/null"
@@ -117,5 +116,4 @@ def is_unedited(text: str) -> bool:
     objects = _read_objects(text)
     if not objects or not any(kind_of(manifest) in JOB_KINDS for manifest in objects):
         return False
-    as_json = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
-    return text in (emit_all(objects), json.dumps(as_json, indent=2) + "\n")
+    return text in (emit_all(objects), emit_json(as_one_object(objects)))

@@ -6,7 +6,7 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cache
 
 from ptcompile._internal import files as disk
@@ -292,6 +292,20 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
             if os.path.exists(temporary):
                 os.unlink(temporary)
     return changed
+
+
+def is_folder(output: str) -> bool:
+    """Return whether -o names a folder."""
+    return output.endswith(os.sep) or os.path.isdir(output)
+
+
+def path_for(name: str, folder: str, form: str, taken: Container[str]) -> str:
+    """Return where a folder gets what is made from a file. Raises `UsageError` if it has that of another file."""
+    stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
+    path = os.path.join(folder, f"{stem}.{form}")
+    if path in taken:
+        raise UsageError(f"two specs would be written to {path}: rename one of the files")
+    return path
 
 
 def delete(path: str) -> None:

@@ -16,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
+    from ptcompile.cli.config import Config
     from ptcompile.extending import Extensions
     from ptcompile.kubernetes.index import Objects
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -44,6 +45,22 @@ def inputs_of(
         schemas=schemas,
         extensions=extensions,
         only_specs=only_specs,
+    )
+
+
+def page_inputs(
+    spec: bytes, profile: bytes | None, filename: str, options: argparse.Namespace, config: Config
+) -> Inputs:
+    """Return the spec and the profile that a command explains, with the changes that its options name."""
+    return Inputs.read(
+        spec,
+        filename=filename,
+        cluster=profile,
+        cluster_filename=options.cluster,
+        extensions=config.extensions,
+        only_specs=True,
+        default_target=config.target,
+        **keywords(options),
     )
 
 

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 
 from ptcompile.cli import files
+from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     Styles = Sequence[tuple[re.Pattern[str], str]]
     T = TypeVar("T")
@@ -64,6 +65,11 @@ HELP = _styles(
 _MIN_WIDTH = 40
 _MAX_ROWS = 6
 """Rows of the terminal that one line may fill."""
+
+
+def in_form(result: Any, form: str) -> str:
+    """Return a result of the API as JSON, as text or as Markdown."""
+    return format_json(result.to_dict()) if form == "json" else str(getattr(result, form)())
 
 
 def write_result(text: str, form: str = "text") -> int:

@@ -18,7 +18,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import InputFile, kustomizations_near
-from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, selector
+from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, Objects, selector
 from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
 
 TYPE_CHECKING = False
@@ -63,13 +63,13 @@ class RelatedObjects:
         """Read the files now, so that the processes that share the work need not each read them."""
         _ = self._common, self._services
 
-    def objects_for(self, file: InputFile) -> list[Json] | None:
+    def objects_for(self, file: InputFile) -> Objects | None:
         """Return the related objects in other files, or None if the other files are not known."""
         if not self.is_complete:
             return None
         numbers = sorted({*self._common, *self._services_of(file.content)})
         objects = map(self.objects.__getitem__, numbers)
-        return [manifest for manifest in objects if manifest.origin != file.name]
+        return Objects([manifest for manifest in objects if manifest.origin != file.name])
 
     @cached_property
     def objects(self) -> Sequence[RelatedObject]:

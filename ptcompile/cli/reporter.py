@@ -157,6 +157,12 @@ class Reporter:
         self._noted_kinds: set[str] = set()
         """The messages about kinds that were reported: a run has one for each kind, not one for each file."""
 
+    def read_files(self, paths: Sequence[str]) -> list[InputFile]:
+        """Return the files that the paths name or contain; report those that cannot be read."""
+        inputs, unreadable = files.read_all(paths)
+        self.report_unreadable(unreadable)
+        return inputs
+
     def report_unreadable(self, reasons: Sequence[str]) -> None:
         """Report files that cannot be read; the run continues and ends with status 2."""
         for reason in reasons:

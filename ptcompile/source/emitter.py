@@ -7,7 +7,7 @@ quoted if any reader would take it for something else; multi-line text is a lite
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ptcompile._internal.lazy import Pattern, _Cache
 from ptcompile.source.scalars import needs_quotes
@@ -78,6 +78,16 @@ def _add_line_ranges(value: Any, path: Path, line: int, below: int, ranges: dict
         below = last + 1
     ranges[path] = line, last
     return below
+
+
+def emit_json(data: object) -> str:
+    """Return data as JSON."""
+    return json.dumps(data, indent=2) + "\n"
+
+
+def as_one_object(objects: Sequence[Any]) -> Any:
+    """Return one object unchanged, or several as a List."""
+    return objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
 
 
 def scalar(value: Any) -> str:

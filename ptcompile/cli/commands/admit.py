@@ -8,7 +8,6 @@ from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
 from ptcompile.cli.reporter import Reporter
-from ptcompile.report.layout import format_json
 
 
 def run(options: argparse.Namespace) -> int:
@@ -19,9 +18,8 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("no file given; ptcompile admit --help shows how (- reads standard input)")
     findings = Reporter(options.output_format)
     profile = findings.read_profile(options.cluster)
-    inputs, unreadable = files.read_all(options.paths)
-    findings.report_unreadable(unreadable)
-    if profile is None or unreadable or not inputs:
+    inputs = findings.read_files(options.paths)
+    if profile is None or findings.unreadable_status() or not inputs:
         return findings.finish() or 1
     check_has_spec(options, inputs)
     dumps = read_dumps(options.state, "state")
@@ -33,5 +31,5 @@ def run(options: argparse.Namespace) -> int:
     if not admission.jobs:
         files.print_error("ptcompile: no job that queues here" if not status else "ptcompile: no job was looked at")
         return status or 1
-    text = format_json(admission.to_dict()) if options.format == "json" else admission.text()
+    text = presentation.in_form(admission, options.format)
     return max(status, presentation.write_result(text, options.format), int(not admission.ok))

@@ -19,7 +19,7 @@ from ptcompile.cli.reporter import Reporter, map_files, quoted_lines
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.kubernetes.unstructured import GENERATED, kind_of, namespace_of, object_name
-from ptcompile.source.emitter import emit_all
+from ptcompile.source.emitter import as_one_object, emit_all, emit_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,17 +103,12 @@ def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
         from ptcompile.operators.targets import TARGETS
 
         targets = list(TARGETS)
-    if options.prune and (options.check or options.output is None or not is_folder(options.output)):
+    if options.prune and (options.check or options.output is None or not files.is_folder(options.output)):
         raise UsageError("--prune deletes orphans where manifests are written: say where with -o DIR/, without --check")
     prints_json = options.output is None and options.format == "json"
-    if len(targets) > 1 and not (prints_json or (options.output is not None and is_folder(options.output))):
+    if len(targets) > 1 and not (prints_json or (options.output is not None and files.is_folder(options.output))):
         raise UsageError("several targets require -o DIR/, which gets a folder for each, or --format json")
     return [*targets] or [None]
-
-
-def is_folder(output: str) -> bool:
-    """Return whether -o names a folder."""
-    return output.endswith(os.sep) or os.path.isdir(output)
 
 
 class CompiledFile(NamedTuple):
@@ -307,14 +302,12 @@ def _single_text(outputs: Outputs, form: str) -> str:
     }
     if [*by_target] == [""]:
         return _format_manifests(by_target[""], form)
-    import json
-
-    return json.dumps({target: _as_one_object(group) for target, group in by_target.items()}, indent=2) + "\n"
+    return emit_json({target: as_one_object(group) for target, group in by_target.items()})
 
 
 def _contents(outputs: Outputs, output: str, form: str) -> tuple[dict[str, str], str | None]:
     """Return the texts by file, and their directory if -o names one."""
-    if not is_folder(output):
+    if not files.is_folder(output):
         specs = list(dict.fromkeys(name for by_file in outputs.values() for name in by_file))
         return {output: _header(specs, output, form) + _single_text(outputs, form)} if outputs else {}, None
     contents: dict[str, str] = {}
@@ -327,10 +320,7 @@ def _folder_contents(by_file: dict[str, Manifests], folder: str, form: str) -> d
     """Return the texts of a directory's files: one per file of specs, with its name."""
     contents: dict[str, str] = {}
     for name, manifests in by_file.items():
-        stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
-        path = os.path.join(folder, f"{stem}.{form}")
-        if path in contents:
-            raise UsageError(f"two specs would be written to {path}: rename one of the files")
+        path = files.path_for(name, folder, form, contents)
         contents[path] = _header([name], path, form) + _format_manifests(manifests, form)
     return contents
 
@@ -355,13 +345,4 @@ def _relative(spec: str, folder: str) -> str:
 
 
 def _format_manifests(manifests: Manifests, form: str) -> str:
-    if form == "yaml":
-        return emit_all(manifests)
-    import json
-
-    return json.dumps(_as_one_object(manifests), indent=2) + "\n"
-
-
-def _as_one_object(manifests: Manifests) -> dict[str, object]:
-    """Return one object unchanged, or several as a List."""
-    return manifests[0] if len(manifests) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifests}
+    return emit_all(manifests) if form == "yaml" else emit_json(as_one_object(manifests))

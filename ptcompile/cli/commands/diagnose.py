@@ -24,9 +24,9 @@ def explain_logs(options: argparse.Namespace) -> int:
         raise UsageError("--log takes logs and one manifest or spec: remove PATH and --html")
 
     findings = Reporter(options.output_format)
-    inputs, unreadable = files.read_all(logs)
+    inputs = findings.read_files(logs)
     manifests, missing = files.read_all([manifest] if manifest is not None else [])
-    findings.report_unreadable([*unreadable, *missing])
+    findings.report_unreadable(missing)
     if not inputs or missing:
         return findings.finish()
     if len(manifests) > 1:
@@ -35,7 +35,7 @@ def explain_logs(options: argparse.Namespace) -> int:
     diagnosis = _diagnosed(inputs, manifests, options)
     findings.add_all([*manifests], diagnosis.diagnostics)
     status = max(findings.finish(), int(diagnosis.first is None))
-    text = format_json(diagnosis.to_dict()) if options.format == "json" else diagnosis.text()
+    text = presentation.in_form(diagnosis, options.format)
     return max(status, presentation.write_result(text, options.format))
 
 

@@ -9,7 +9,6 @@ from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.inputs import check_has_spec, keywords
 from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter
-from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if difference is None or not difference.ok:
         return status
-    text = _format_difference(difference, options.format)
+    text = presentation.in_form(difference, options.format)
     return max(status, int(difference.differs), presentation.write_result(text, options.format))
 
 
@@ -108,9 +107,3 @@ def _profiles(options: argparse.Namespace, findings: Reporter) -> list[ClusterPr
 
 def _display_name(path: str) -> str:
     return "<stdin>" if path == "-" else path
-
-
-def _format_difference(difference: Difference, form: str) -> str:
-    if form == "json":
-        return format_json(difference.to_dict())
-    return difference.text() if form == "text" else difference.markdown()

@@ -11,19 +11,19 @@ from collections.abc import Sequence
 
 from ptcompile.cli import config, files, overrides, presentation
 from ptcompile.cli.commands import diagnose, reference
-from ptcompile.cli.config import Config
 from ptcompile.cli.files import InputFile, UsageError
-from ptcompile.cli.inputs import keywords
+from ptcompile.cli.inputs import page_inputs
 from ptcompile.cli.options import check_target, terminal_width
 from ptcompile.cli.reporter import Reporter
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.api.inputs import Inputs
+    from ptcompile.cli.config import Config
     from ptcompile.diagnostics import Diagnostic
     from ptcompile.explainer.explanation import Explanation
     from ptcompile.explainer.model import Cause
+    from ptcompile.explainer.page import ExplainPage
 
 _CODE = re.compile(r"PTC\d+", re.IGNORECASE)
 
@@ -43,15 +43,34 @@ def run(options: argparse.Namespace) -> int:
     check_target(options.target, extensions=settings.extensions)
     findings = Reporter(options.output_format, extensions=settings.extensions)
     findings.add_options(options)
-    inputs, unreadable = files.read_all([options.spec])
-    findings.report_unreadable(unreadable)
+    inputs = findings.read_files([options.spec])
     if not inputs:
         return findings.finish()
     if len(inputs) > 1:
         raise UsageError(f"{options.spec} has {len(inputs)} files, but explain reads one")
+    return _explain_file(inputs[0], options, findings, settings)
+
+
+def _explain_file(file: InputFile, options: argparse.Namespace, findings: Reporter, settings: Config) -> int:
+    """Print the explanation of a file, or write its page; return the exit status."""
+    from ptcompile.api.explain import explain_inputs, explain_page
+
     if options.html is not None:
-        return _write_page(inputs[0], options, findings, settings)
-    explanation = _explain(inputs[0], options, findings, settings)
+        if options.path is not None or options.format != "text":
+            raise UsageError("--html shows everything: remove PATH and --format")
+        check_target(options.target)  # a page shows only the built-in targets
+    profile = InputFile(options.cluster, files.read(options.cluster), True) if options.cluster else None
+    given = page_inputs(file.content, profile and profile.content, file.name, options, settings)
+    selected = None if options.no_lint else settings.selection(file.name)
+    if options.html is not None:
+        page = explain_page(given, options.target, selected)
+        _add_findings(page.diagnostics, (file, profile), options, findings)
+        return max(findings.finish(), _write_page(page, options.html))
+
+    explanation = explain_inputs(given, options.target, selected)
+    if options.path is not None and given.open_choices:
+        explanation = explanation._replace(jobs=(), diagnostics=(*explanation.diagnostics, *given.open_choices))
+    _add_findings(explanation.diagnostics, (file, profile), options, findings)
     status = findings.finish()
     if not explanation.jobs:
         return status
@@ -112,45 +131,17 @@ def _explain_field(address: str, form: str) -> int:
     return presentation.write_result(field.text(terminal_width(100)))
 
 
-def _write_page(file: InputFile, options: argparse.Namespace, findings: Reporter, settings: Config) -> int:
+def _write_page(content: ExplainPage, output: str) -> int:
     """Write the page of every target, or of one. Specs that do not compile get a page too: it shows why."""
-    from ptcompile.api.explain import explain_page
     from ptcompile.explainer import page
 
-    if options.path is not None or options.format != "text":
-        raise UsageError("--html shows everything: remove PATH and --format")
-    check_target(options.target)  # a page shows only the built-in targets
-    profile = _read_profile(options)
-    selected = None if options.no_lint else settings.selection(file.name)
-    content = explain_page(_inputs(file, profile, options, settings), options.target, selected)
-    _add_findings(content.diagnostics, (file, profile), options, findings)
-    status = findings.finish()
     if not content.listings:  # the profile has errors
-        return status
+        return 0
     text = page.html(content)
-    if options.html == "-":
-        return max(status, files.write_stdout(text))
-    files.write_files({options.html: text})
-    return status
-
-
-def _inputs(file: InputFile, profile: InputFile | None, options: argparse.Namespace, settings: Config) -> Inputs:
-    from ptcompile.api.inputs import Inputs
-
-    return Inputs.read(
-        file.content,
-        filename=file.name,
-        cluster=profile and profile.content,
-        cluster_filename=options.cluster,
-        extensions=settings.extensions,
-        only_specs=True,
-        default_target=settings.target,
-        **keywords(options),
-    )
-
-
-def _read_profile(options: argparse.Namespace) -> InputFile | None:
-    return InputFile(options.cluster, files.read(options.cluster), True) if options.cluster else None
+    if output == "-":
+        return files.write_stdout(text)
+    files.write_files({output: text})
+    return 0
 
 
 def _add_findings(
@@ -165,19 +156,6 @@ def _add_findings(
     findings.add(spec, overrides.point_at_options((d for d in diagnostics if d not in of_profile), options))
     if profile is not None and profile.name != spec.name:
         findings.add(profile, of_profile)
-
-
-def _explain(file: InputFile, options: argparse.Namespace, findings: Reporter, settings: Config) -> Explanation:
-    from ptcompile.api.explain import explain_inputs
-
-    profile = _read_profile(options)
-    selected = None if options.no_lint else settings.selection(file.name)
-    inputs = _inputs(file, profile, options, settings)
-    explanation = explain_inputs(inputs, options.target, selected)
-    if options.path is not None and inputs.open_choices:
-        explanation = explanation._replace(jobs=(), diagnostics=(*explanation.diagnostics, *inputs.open_choices))
-    _add_findings(explanation.diagnostics, (file, profile), options, findings)
-    return explanation
 
 
 def _format_explanation(explanation: Explanation, options: argparse.Namespace) -> str:

@@ -16,7 +16,6 @@ from ptcompile.cli.related import RelatedObjects, earlier_files, repeated_object
 from ptcompile.cli.reporter import LintedFile, Reporter, map_files, printed_format, quoted_lines, shows_lines
 from ptcompile.diagnostics.selection import selection
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.unstructured import Json
 from ptcompile.report.layout import format_location
 
 TYPE_CHECKING = False
@@ -48,7 +47,7 @@ class FileLinter:
         options: argparse.Namespace,
         config: Config,
         profile: ClusterProfile | None,
-        related: Callable[[InputFile], Sequence[Json] | None] = lambda _: None,
+        related: Callable[[InputFile], Objects | None] = lambda _: None,
         earlier: RepeatedObjects | None = None,
     ) -> None:
         self.options = options
@@ -105,10 +104,8 @@ class FileLinter:
 
         options = self._options_of(file)
         parsed = source.read(file.content, file.name, options.versions.kubernetes)
-        related = self.related(file)
-        beside = None if related is None else Objects(related)
         earlier = None if self.earlier is None else self.earlier.get(file.name, {})
-        inputs = options.inputs(File(parsed, file.name), beside)
+        inputs = options.inputs(File(parsed, file.name), self.related(file))
         return lint_inputs(inputs, options, may_be_empty=True, earlier=earlier), parsed
 
     def fixed(self, file: InputFile) -> Fixed:

@@ -63,7 +63,6 @@ def _around(roots: Sequence[str], item: NamedText) -> Around:
     """Return what the other files below the roots mean for a file, as in `ptcompile lint FILE --context ROOT`."""
     from ptcompile.cli.baseline import without_known
     from ptcompile.cli.related import RelatedObjects, earlier_files, with_context
-    from ptcompile.kubernetes.index import Objects
     from ptcompile.linter.repeated import defined_earlier
     from ptcompile.mcp.inputs import Around, CallError
     from ptcompile.source import documents
@@ -79,10 +78,10 @@ def _around(roots: Sequence[str], item: NamedText) -> Around:
     places = (os.path.join(root, item.filename) for root in roots)
     file = files.InputFile(next(filter(os.path.exists, places)), item.content, True)
     _, everything, excluded, _ = with_context([file], roots, settings)
-    related = RelatedObjects(everything, is_complete=len(everything) > 1).objects_for(file)
+    related = RelatedObjects(everything, is_complete=len(everything) > 1)
     earlier = earlier_files(file, everything)
     return Around(
-        beside=None if related is None else Objects(related),
+        beside=related.objects_for(file),
         earlier=defined_earlier(documents.read(item.content, file.name), None, earlier) if earlier else None,
         is_excluded=bool(excluded),
         without_known=of_baseline,

@@ -5,7 +5,6 @@ manifests.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.selectors import ALL, Chosen
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.source.documents import is_batch_script
+from ptcompile.source.emitter import emit, emit_all, emit_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,18 +33,16 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
 
+_EMPTY_PROFILE = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "imported"}, "spec": {}}
 FILES_PER_PROCESS = 30
 """Number of files that justifies a process: importing one takes as long as linting three."""
 
 
 def run_convert(options: argparse.Namespace) -> int:
     """Convert all files. Without a directory as output, write nothing if any of them has an error."""
-    from ptcompile.source.emitter import emit_all
-
     check_target(options.target)
     findings = Reporter(options.output_format)
-    inputs, unreadable = files.read_all(options.paths)
-    findings.report_unreadable(unreadable)
+    inputs = findings.read_files(options.paths)
     profile = findings.read_profile(options.cluster)
     converted = _convert_files(inputs, profile, options, findings) if profile is not None else []
     status = findings.finish()
@@ -54,7 +52,8 @@ def run_convert(options: argparse.Namespace) -> int:
 
         contents[options.report] = to_markdown(converted, options.target)
     is_one_file = len(inputs) < 2 and all(file.named for file in inputs)
-    if options.output is not None and (_is_folder(options.output) or not (is_one_file or _is_file(options.output))):
+    is_file = options.output is not None and (is_one_file or _is_file(options.output))
+    if options.output is not None and (files.is_folder(options.output) or not is_file):
         contents |= _converted_files(converted, options.output)
     elif not status:
         text = emit_all([manifest for file in converted for manifest in file.manifests])
@@ -129,8 +128,6 @@ def _parse_label(text: str) -> tuple[str, str]:
 
 def _converted_files(converted: Sequence[ConvertedFile], folder: str) -> dict[str, str]:
     """Return the contents of a file for each converted one, with the same path below the folder."""
-    from ptcompile.source.emitter import emit_all
-
     names = [file.name for file in converted]
     root = os.path.commonpath([os.path.dirname(name) or "." for name in names]) if names else "."
     return {
@@ -145,8 +142,7 @@ def run_import(options: argparse.Namespace) -> int:
     if options.profile and options.cluster:
         raise UsageError("--profile writes a profile and --cluster reads one: give only one of them")
     findings = Reporter(options.output_format)
-    inputs, unreadable = files.read_all(options.paths)
-    findings.report_unreadable(unreadable)
+    inputs = findings.read_files(options.paths)
     values = dict(_parse_variable(text) for text in options.set)
     profile = findings.read_profile(options.cluster)
     imports = _import_files(inputs, values, profile, options, findings) if profile is not None else {}
@@ -235,7 +231,6 @@ def _substitute(content: bytes, values: dict[str, str], filename: str | None = N
 
 def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespace) -> int:
     from ptcompile.importer.profiles import factor_out_profile, needed_profile
-    from ptcompile.source.emitter import emit, emit_all
 
     imports = {name: result.imported for name, result in results.items()}
     texts = {name: result.text for name, result in results.items() if result.imported.found}
@@ -257,20 +252,12 @@ def _write_specs(results: Mapping[str, ImportedFile], options: argparse.Namespac
         contents |= _spec_files(texts, options)
         status = 0
     if options.profile:
-        contents[options.profile] = emit(needed) if needed else emit(_empty_profile())
+        contents[options.profile] = emit(needed or _EMPTY_PROFILE)
     kept = [manifest for imported in imports.values() for manifest in imported.kept]
     if kept and options.output is not None:
         contents[_kept_file(options.output)] = emit_all(kept)
     files.write_files(contents)
     return status
-
-
-def _empty_profile() -> dict[str, object]:
-    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "imported"}, "spec": {}}
-
-
-def _is_folder(output: str) -> bool:
-    return output.endswith(os.sep) or os.path.isdir(output)
 
 
 def _is_file(output: str) -> bool:
@@ -279,29 +266,23 @@ def _is_file(output: str) -> bool:
 
 def _kept_file(output: str) -> str:
     """Return where the objects go that no spec emits: a folder below the specs, or a file next to the one spec."""
-    if _is_folder(output):
+    if files.is_folder(output):
         return os.path.join(output, "kept", "kept.yaml")
     return f"{os.path.splitext(output)[0]}.kept.yaml"
 
 
 def _spec_files(texts: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
     """Return the contents of the files to write, by path; `texts` are the specs by the file they are imported from."""
-    if not _is_folder(options.output):
+    if not files.is_folder(options.output):
         return {options.output: _join_specs(texts, options.format)} if texts else {}
     texts_by_path: dict[str, str] = {}
     for name, text in texts.items():
-        stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
-        path = os.path.join(options.output, f"{stem}.{options.format}")
-        if path in texts_by_path:
-            raise UsageError(f"two specs would be written to {path}: rename one of the files")
-        texts_by_path[path] = text
+        texts_by_path[files.path_for(name, options.output, options.format, texts_by_path)] = text
     return texts_by_path
 
 
 def _format_specs(imported: Imported, form: str) -> str:
-    if form == "yaml":
-        return imported.yaml()
-    return json.dumps(imported.to_dict(), indent=2) + "\n"
+    return imported.yaml() if form == "yaml" else emit_json(imported.to_dict())
 
 
 def _join_specs(texts: Mapping[str, str], form: str) -> str:

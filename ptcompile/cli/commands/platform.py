@@ -120,8 +120,7 @@ def _read_jobs(
     """Return the jobs of each file that compiles; the others become findings."""
     from ptcompile.api.requirements import jobs_of
 
-    inputs, unreadable = files.read_all(options.paths)
-    findings.report_unreadable(unreadable)
+    inputs = findings.read_files(options.paths)
     check_has_spec(options, inputs)
     jobs: list[StreamJobs] = []
     for file in inputs:

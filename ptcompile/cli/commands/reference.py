@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 from collections.abc import Callable, Container
 
-from ptcompile.cli import config, files
+from ptcompile.cli import config, files, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.options import check_target
 from ptcompile.report.layout import format_json
+from ptcompile.source.emitter import emit_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,7 +137,9 @@ def _rule_rows(extensions: Extensions | None) -> list[tuple[str, ...]]:
 def run_targets(options: argparse.Namespace) -> int:
     """Print one of the tables."""
     if options.accelerators:
-        return files.write_stdout(_format_accelerators(options.format))
+        from ptcompile.hardware import tables
+
+        return files.write_stdout(presentation.in_form(tables, options.format))
     if options.format == "markdown":
         files.print_error("ptcompile: --format markdown requires --accelerators")
         return 2
@@ -147,24 +149,11 @@ def run_targets(options: argparse.Namespace) -> int:
         return files.write_stdout(capabilities.versions_text())
     from ptcompile.api.reference import targets
 
-    table = targets()
-    return files.write_stdout(_to_json(table.to_dict()) if options.format == "json" else table.text())
-
-
-def _format_accelerators(format: str) -> str:
-    from ptcompile.hardware import tables
-
-    if format == "json":
-        return _to_json(tables.to_dict())
-    return tables.markdown() if format == "markdown" else tables.text()
-
-
-def _to_json(data: object) -> str:
-    return json.dumps(data, indent=2) + "\n"
+    return files.write_stdout(presentation.in_form(targets(), options.format))
 
 
 def run_schema(options: argparse.Namespace) -> int:
     """Print a JSON Schema."""
     from ptcompile.api.reference import schema
 
-    return files.write_stdout(json.dumps(schema(options.schema), indent=2) + "\n")
+    return files.write_stdout(emit_json(schema(options.schema)))

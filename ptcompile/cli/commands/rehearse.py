@@ -72,8 +72,7 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> tup
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         return None, findings.finish()
-    inputs, unreadable = files.read_all([options.path])
-    findings.report_unreadable(unreadable)
+    inputs = findings.read_files([options.path])
     if len(inputs) != 1:
         raise UsageError(f"{options.path} has {len(inputs)} files, but rehearse takes one")
     check_has_spec(options, inputs)

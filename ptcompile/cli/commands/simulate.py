@@ -36,8 +36,7 @@ def run(options: argparse.Namespace) -> int:
     profile = findings.read_profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         return findings.finish()
-    inputs, unreadable = files.read_all(options.paths)
-    findings.report_unreadable(unreadable)
+    inputs = findings.read_files(options.paths)
     check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
     given = inputs_of(

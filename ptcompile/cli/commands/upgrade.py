@@ -10,7 +10,6 @@ from ptcompile.cli.inputs import inputs_of
 from ptcompile.cli.reporter import Reporter
 from ptcompile.kubernetes.unstructured import nested_map
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.report.layout import format_json
 from ptcompile.spec.objects import yaml_name
 
 _EMPTY_PROFILE = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "cluster"}}
@@ -32,7 +31,6 @@ def run(options: argparse.Namespace) -> int:
     """Print what changes; return 1 if something changes for the worse or in the pods."""
     from ptcompile.api.upgrade import Upgrade, upgrade_inputs
     from ptcompile.cli.related import RelatedObjects
-    from ptcompile.kubernetes.index import Objects
 
     old_releases = _releases(options, "")
     new_releases = _releases(options, "to_")
@@ -42,8 +40,7 @@ def run(options: argparse.Namespace) -> int:
     schemas = options.schemas or settings.schemas
     config.check_schemas(schemas)
     findings = Reporter(options.output_format)
-    inputs, unreadable = files.read_all(options.paths)
-    findings.report_unreadable(unreadable)
+    inputs = findings.read_files(options.paths)
     before = _profile(options.from_cluster, old_releases, findings)
     after = _profile(options.to_cluster or options.from_cluster, old_releases | new_releases, findings)
     if before is None or after is None or not inputs:
@@ -53,8 +50,7 @@ def run(options: argparse.Namespace) -> int:
     total = Upgrade(())
     options.cluster = True  # both sides have a profile
     for file in inputs:
-        objects = related.objects_for(file)
-        beside = None if objects is None else Objects(objects)
+        beside = related.objects_for(file)
         old, new = (
             inputs_of([file], side, options, beside=beside, schemas=schemas, extensions=settings.extensions)
             for side in (before, after)
@@ -63,9 +59,8 @@ def run(options: argparse.Namespace) -> int:
         findings.add(file, changed.diagnostics)
         total += changed
     status = findings.finish()
-    form = options.format
-    text = format_json(total.to_dict()) if form == "json" else total.markdown() if form == "markdown" else total.text()
-    return max(status, presentation.write_result(text, form), int(not total.ok))
+    text = presentation.in_form(total, options.format)
+    return max(status, presentation.write_result(text, options.format), int(not total.ok))
 
 
 def _releases(options: argparse.Namespace, prefix: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from ptcompile._internal.limits import NotFinishedError
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.inputs import keywords
+from ptcompile.cli.inputs import page_inputs
 from ptcompile.cli.options import check_target
 
 TYPE_CHECKING = False
@@ -301,18 +301,8 @@ def _read_content(path: str) -> bytes | str:
 def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], settings: Config) -> ExplainPage:
     """Return the page of the files, without lines for files that cannot be read."""
     from ptcompile.api.explain import explain_page
-    from ptcompile.api.inputs import Inputs
 
     spec, *profile = (content if isinstance(content, bytes) else b"" for content in contents)
     with deadline(options.timeout):
-        inputs = Inputs.read(
-            spec,
-            filename=options.spec,
-            cluster=profile[0] if profile else None,
-            cluster_filename=options.cluster,
-            extensions=settings.extensions,
-            only_specs=True,
-            default_target=settings.target,
-            **keywords(options),
-        )
+        inputs = page_inputs(spec, profile[0] if profile else None, options.spec, options, settings)
         return explain_page(inputs, options.target, settings.selection(options.spec))
