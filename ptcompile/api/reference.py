@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping
+from importlib import import_module
 
 from ptcompile._internal import schema_files
 from ptcompile._internal.namedtuple import NamedTuple
@@ -129,58 +131,30 @@ def schema(name: str) -> Schema:
     The outputs are `report`, `world`, `diff`, `explanation`, `handle` and `rehearsal`. Raises KeyError for any other
     name.
     """
-    return SCHEMAS[name]()
+    where = SCHEMAS[name]
+    if where is not None:
+        built: Schema = import_module(where).json_schema()
+        return built
 
-
-def _spec() -> Schema:
-    from ptcompile.spec.training_job import json_schema
-
-    return json_schema()
-
-
-def _cluster() -> Schema:
-    from ptcompile.spec.cluster_profile import json_schema
-
-    return json_schema()
-
-
-def _report() -> Schema:
-    from ptcompile.report.json import json_schema
-
-    return json_schema()
-
-
-def _diff() -> Schema:
-    from ptcompile.differ.schema import json_schema
-
-    return json_schema()
-
-
-def _schema_reader(name: str) -> Callable[[], Schema]:
-    def read() -> Schema:
-        import json
-
-        schema: Schema = json.loads(schema_files.schema_text(f"{name}.schema.json"))
-        return schema
-
+    read: Schema = json.loads(schema_files.schema_text(f"{name}.schema.json"))
     return read
 
 
-SCHEMAS: dict[str, Callable[[], Schema]] = {
-    "spec": _spec,
-    "cluster": _cluster,
-    "report": _report,
-    "world": _schema_reader("world"),
-    "diff": _diff,
-    "explanation": _schema_reader("explanation"),
-    "handle": _schema_reader("handle"),
-    "rehearsal": _schema_reader("rehearsal"),
-    "admission": _schema_reader("admission"),
-    "diagnosis": _schema_reader("diagnosis"),
-    "config": _schema_reader("config"),
-    "upgrade": _schema_reader("upgrade"),
+SCHEMAS = {
+    "spec": "ptcompile.spec.training_job",
+    "cluster": "ptcompile.spec.cluster_profile",
+    "report": "ptcompile.report.json",
+    "world": None,
+    "diff": "ptcompile.differ.schema",
+    "explanation": None,
+    "handle": None,
+    "rehearsal": None,
+    "admission": None,
+    "diagnosis": None,
+    "config": None,
+    "upgrade": None,
 }
-"""Functions that build or read each schema."""
+"""The schemas, each with the module that builds it, or None if it is read."""
 
 
 TARGETS_FILE = "targets.json"

@@ -11,6 +11,7 @@ from itertools import groupby
 from operator import attrgetter
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.schema_files import load_table
 from ptcompile.compiler.frontend.parts import to_source_field, with_path
 from ptcompile.compiler.trace import Trace, existing_prefix
 from ptcompile.diagnostics import Path, Problem, Problems, has_error
@@ -22,46 +23,18 @@ if TYPE_CHECKING:
     from ptcompile.spec.training_job import Spec
 
 
-_STARTS: tuple[Path, ...] = (("command",), ("script",), ("module",), ("args",), ("image",))
-_NODES: tuple[Path, ...] = (("nodes",), ("elastic", "nnodes"), ("worker", "replicas"), ("worker",))
-_PROCESSES: tuple[Path, ...] = (("elastic", "nprocPerNode"), ("elastic",), *_STARTS)
-_SHM: tuple[Path, ...] = (("sharedMemory",),)
+_TABLE = load_table("compiler/likely_fields.json")
 
-_FIELDS_BY_RULE: dict[str, tuple[Path, ...]] = {
-    "missing-shm": _SHM,
-    "unbounded-shm": (*_SHM, ("resources",)),
-    "nccl-without-gpu": (("args",), ("command",), ("env",)),
-    "range-without-restarts": _NODES,
-    **dict.fromkeys(("more-processes-than-gpus", "idle-gpus", "miscounted-devices", "host-core-processes"), _PROCESSES),
-}
-"""Spec fields behind findings whose path is a whole container, regardless of which pass set their number."""
 
-_FIELDS_BY_PASS: dict[str, tuple[Path, ...]] = {
-    "resources": (("resources",), ("accelerator",)),
-    "processes": _PROCESSES,
-    "fabric": (("fabric",),),
-    "shm": _SHM,
-    "rendezvous": _STARTS,
-}
-"""Spec fields by the pass that wrote a value. The other passes write what the profile sets."""
-
-_FIELDS_BY_TARGET_FIELD: dict[str, tuple[Path, ...]] = {
-    "resources": (("resources",), ("accelerator",)),
-    **dict.fromkeys(("command", "args", "trainer"), _STARTS),
-    **dict.fromkeys(("nprocPerNode", "numProcPerNode"), _PROCESSES),
-    **dict.fromkeys(
-        ("numNodes", "replicas", "completions", "parallelism", "minAvailable", "minReplicas", "maxReplicas"), _NODES
-    ),
-    **dict.fromkeys(("queue", "managedBy"), (("queue",),)),
-    "networkTopology": (("topology",),),
-    "restartPolicy": (("restartPolicy",),),
-    "schedulingPolicy": (("queue",), ("topology",), *_NODES),
-    **dict.fromkeys(
-        ("backoffLimit", "podFailurePolicy", "successPolicy", "failurePolicy", "maxRetry", "policies"),
-        (("runPolicy",), ("restartPolicy",), ("spot",), *_NODES),
-    ),
-}
-"""Spec fields by a field that a target writes, at any depth, or that is missing there."""
+def _fields(table: str, name: str) -> Iterator[Path]:
+    """Yield the spec fields that a row of a table names, such as that of a rule, the likeliest first; none without
+    a row. A row names fields, and rows of the table of shared ones.
+    """
+    for word in _TABLE[table].get(name, ()):
+        if word in _TABLE["shared"]:
+            yield from _fields("shared", word)
+        else:
+            yield tuple(word.split("."))
 
 
 def likely_cause(problem: Problem, trace: Trace, manifest: int, data: Json) -> Path:
@@ -87,26 +60,26 @@ def _candidate_blocks(role: str, job: Any) -> list[Path]:
 
 def _candidate_fields(problem: Problem, trace: Trace, manifest: int) -> Iterator[Path]:
     """Yield the spec fields that may have caused the problem, the likeliest first."""
-    yield from _FIELDS_BY_RULE.get(problem.name, ())
+    yield from _fields("rules", problem.name)
     path = problem.path
     value = get(trace.manifests[manifest], path)
     writer = trace.writer(manifest, path)
     if writer == "rendezvous" and isinstance(value, str) and value.startswith("--"):
         yield from _torchrun_fields(_camel_case(value[2:].partition("=")[0]))
-    elif writer in _FIELDS_BY_PASS:
-        yield from _FIELDS_BY_PASS[writer]
+    elif writer in _TABLE["passes"]:
+        yield from _fields("passes", writer)
     elif "elasticPolicy" in path[:-1]:
         yield from _torchrun_fields(str(path[-1]))
     elif writer == "env":
         entry = get(trace.manifests[manifest], path[: _item_depth(path, "env")])
         if isinstance(entry, Mapping) and entry.get("name") == "OMP_NUM_THREADS":
-            yield from _STARTS
+            yield from _fields("shared", "the start")
     elif writer in {"", "spec"}:
         fields = [str(part) for part in path if isinstance(part, str)]
         if fields[-1:] == ["containers"]:
-            yield from _STARTS
+            yield from _fields("shared", "the start")
         for part in reversed(fields):
-            yield from _FIELDS_BY_TARGET_FIELD.get(part, ())
+            yield from _fields("targetFields", part)
 
 
 def _item_depth(path: Path, field: str) -> int:
@@ -122,12 +95,13 @@ def _camel_case(option: str) -> str:
 
 def _torchrun_fields(option: str) -> Iterator[Path]:
     if option.lower() == "nprocpernode":
-        yield from _PROCESSES
+        yield from _fields("shared", "the processes")
     elif option in ("nnodes", "minReplicas", "maxReplicas"):
-        yield from _NODES
+        yield from _fields("shared", "the nodes")
     else:
         yield ("elastic", {"rdzvConf": "rdzvConfigs"}.get(option, option))
-        yield from (("elastic",), *_STARTS)
+        yield ("elastic",)
+        yield from _fields("shared", "the start")
 
 
 _RUN_POLICY = frozenset(

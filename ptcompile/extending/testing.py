@@ -6,28 +6,10 @@ from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.schema_files import load_table
 from ptcompile.extending import Context, Job, Json, Pass
 
-SPECS: tuple[Json, ...] = (
-    {
-        "apiVersion": "ptcompile/v1",
-        "kind": "TrainingJob",
-        "metadata": {"name": "one-node", "namespace": "team-a"},
-        "spec": {"image": "registry.example.com/train:1.0", "script": "train.py"},
-    },
-    {
-        "apiVersion": "ptcompile/v1",
-        "kind": "TrainingJob",
-        "metadata": {"name": "two-nodes", "labels": {"team": "vision"}, "annotations": {"a.example/b": "c"}},
-        "spec": {
-            "image": "registry.example.com/train:1.0",
-            "script": "train.py",
-            "nodes": 2,
-            "env": {"NCCL_DEBUG": "INFO"},
-            "resources": {"cpu": 8, "memory": "32Gi", "gpu": 8},
-        },
-    },
-)
+SPECS: tuple[Json, ...] = tuple(load_table("extending/specs.json")["specs"])
 """Specs that passes are tried on, for every target."""
 _USERS = {"labels", "annotations", "env", "nodeSelector", "node_selector"}
 """Tables of texts that users write, by key."""
