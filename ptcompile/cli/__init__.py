@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from ptcompile._internal.about import __version__
 from ptcompile._internal.limits import UNTRUSTED_BYTES, UNTRUSTED_SECONDS, NotFinishedError
 from ptcompile.cli import files
-from ptcompile.cli.commands import COMMANDS
+from ptcompile.cli.commands import COMMANDS, TABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
     if words and words[0] in _HELP:
         return _help(words[1:])
     if not words or words[0] not in COMMANDS:
-        if words and words[0] in _SUBMITTING and not os.path.exists(words[0]):
+        if words and words[0] in TABLE["submitting"] and not os.path.exists(words[0]):
             files.print_error(
                 f"ptcompile: no command {words[0]!r}: pipe the manifests to the cluster with `ptcompile SPEC | kubectl "
                 "apply -f -`, or try the job on this machine with `ptcompile rehearse SPEC`"
@@ -156,25 +156,14 @@ def overview() -> str:
     return fit("\n".join([*lines, "", _EXAMPLES]), terminal_width()) + "\n"
 
 
-_OTHER_NAMES = {
-    **dict.fromkeys(("sbatch", "srun", "salloc", "slurm"), "import"),
-    **dict.fromkeys(("validate", "check", "verify", "vet", "test", "scan", "fix"), "lint"),
-    **dict.fromkeys(("build", "render", "generate", "template", "emit"), "compile"),
-    **dict.fromkeys(("preview", "show", "inspect", "pods"), "simulate"),
-    **dict.fromkeys(("describe", "why", "doc", "docs"), "explain"),
-}
-"""The commands by what other tools call them."""
-_SUBMITTING = frozenset({"submit", "run", "apply", "create", "deploy", "launch", "start"})
-"""What other tools call the creation of a job, which no command does."""
-
-
 def _suggest_command(word: str) -> str | None:
     """Return the command that an unknown first word means, or None; a word that names a file is never one."""
     if not word.isalpha() or os.path.exists(word):
         return None
     from ptcompile._internal.spelling import closest_match
 
-    return _OTHER_NAMES.get(word) or closest_match(word, COMMANDS)
+    meant = next((name for name, words in TABLE["otherNames"].items() if word in words), None)
+    return meant or closest_match(word, COMMANDS)
 
 
 def build_parser(name: str) -> Parser:

@@ -9,51 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Edit, Path, Problem, Problems
 from ptcompile.diagnostics.fixes import nearest_label
 from ptcompile.kubernetes.unstructured import Json, JsonDict, get
 
-_SINGLE_VALUE_ERRORS = frozenset(
-    {
-        "spec-unknown-field",
-        "spec-wrong-type",
-        "spec-invalid-value",
-        "unknown-target",
-        "invalid-image",
-        "unknown-field",
-        "version-unknown-field",
-        "wrong-type",
-        "invalid-quantity",
-        "invalid-value",
-        "unsupported-value",
-        "duplicate-value",
-        "too-long-value",
-        "too-many-items",
-    }
-)
-"""Errors of one value, regardless of other values."""
-
+_TABLE = load_table("compiler/recovery.json")
 _ABSENT = frozenset({"spec-missing-field", "required-value"})
-_STARTS = frozenset({"script", "module", "command", "rdzvEndpoint", "nodes", "nnodes", "master", "worker"})
 _DEVICES = frozenset({"gpu", "devices"})
 _VOLUMES = frozenset({"volumes", "volumeMounts", "podTemplate", "sharedMemory"})
-_AMOUNTS = frozenset({"requests", "limits"})
-_PLACEMENT = frozenset({"target", "runPolicy", "elastic", "queue", "topology", "podTemplate", *_STARTS})
-_COMPARED: Mapping[str, frozenset[str]] = {
-    "command-as-script": frozenset({"script", "module", "command"}),
-    "fabric-of-another-cloud": frozenset({"fabric"}),
-    "fits-no-machine": _DEVICES | {"accelerator"},
-    "gpu-request-differs-from-limit": _AMOUNTS,
-    "larger-than-pools": _DEVICES | {"accelerator"},
-    "more-processes-than-gpus": _DEVICES | {"accelerator", "nprocPerNode"},
-    "not-found-value": frozenset(),
-    "request-above-limit": _AMOUNTS,
-    "several-mig-slices": _DEVICES,
-    "shm-above-memory-limit": frozenset({"sharedMemory", "memory"}),
-    "spec-conflict": _STARTS,
-    "unsupported-by-target": _PLACEMENT,
-}
-"""Errors of values that contradict each other, with the keys whose removal may lead to them."""
 _NEEDED: dict[Path, Any] = {
     ("apiVersion",): "ptcompile/v1",
     ("kind",): "TrainingJob",
@@ -83,19 +47,19 @@ def independent_errors(problems: Iterable[Problem], earlier: Iterable[Problem], 
             or not _path_exists(data, candidate)
         ):
             continue
-        is_of_value = candidate.name in _SINGLE_VALUE_ERRORS
+        is_of_value = candidate.name in _TABLE["singleValue"]
         if removed & _VOLUMES and not _VOLUMES.isdisjoint(candidate.path) and not is_of_value:
             continue  # a mount of a removed volume
         lost_devices = removed & _DEVICES or ("spec", "resources") in earlier_paths
         if lost_devices and (candidate.path == ("spec", "accelerator") or _compared(candidate) >= _DEVICES):
             continue  # an accelerator that no node requests anymore, or a comparison with its devices
-        is_compared = candidate.name in _COMPARED and not removed & _compared(candidate)
+        is_compared = candidate.name in _TABLE["compared"] and not removed & _compared(candidate)
         if is_of_value or is_compared or (candidate.name in _ABSENT and candidate.path[:-1] not in holders):
             yield candidate
 
 
 def _compared(problem: Problem) -> frozenset[str]:
-    return _COMPARED.get(problem.name, frozenset())
+    return frozenset(_TABLE["compared"].get(problem.name, ()))
 
 
 def _path_exists(data: Json, problem: Problem) -> bool:

@@ -20,3 +20,6 @@ for _family in _TABLE["families"].values():
 
 EFFECTS: dict[str, Effect] = _TABLE["effects"]
 """What a finding leads to, by name."""
+
+SENTENCES: dict[Effect, list[str]] = _TABLE["sentences"]
+"""What an effect is called if it is certain, and if it is not."""

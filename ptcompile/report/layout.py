@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.diagnostics.codes import EFFECTS
+from ptcompile.diagnostics.codes import EFFECTS, SENTENCES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Effect, Severity, Stage
+    from ptcompile.diagnostics.terms import Severity, Stage
 
 
 _STAGES = {
@@ -22,22 +22,6 @@ _STAGES = {
 """The sentence for an error, which is certain, and that for warnings and notes."""
 _COMPILES = ("it does not compile", "it compiles")
 """The same for ptcompile's own files."""
-_EFFECTS: dict[Effect, tuple[str, str]] = {
-    "fails": ("fails at run time", "may fail at run time"),
-    "waits": ("never starts", "may never start"),
-    "endless": ("never ends", "may never end"),
-    "apart": ("does not train as one job", "may not train as one job"),
-    "differs": ("does not run as intended", "may not run as intended"),
-    "wastes": ("wastes resources", "may waste resources"),
-    "slows": ("runs slower than it could", "may run slower than it could"),
-    "risks": ("puts the job at risk", "puts the job at risk"),
-    "exposes": ("is a security risk", "is a security risk"),
-    "works": ("it works", "it works"),
-    "unchecked": ("is not checked", "is not checked"),
-    "unimported": ("cannot be imported", "may not be imported"),
-    "unmatched": ("ignores no finding", "ignores no finding"),
-}
-"""The same for the stages `run` and `style`."""
 
 
 def sort_by_location(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -93,7 +77,7 @@ def outcome(name: str, severity: Severity, stage: Stage, *, is_ours: bool = Fals
         return _STAGES[stage][is_uncertain]
     if stage == "apply" and effect is None:
         return _COMPILES[is_uncertain]
-    return _EFFECTS[effect or ("works" if stage == "style" else "fails")][is_uncertain]
+    return SENTENCES[effect or ("works" if stage == "style" else "fails")][is_uncertain]
 
 
 hash_command = Pattern(r"##([A-Za-z]{0,16}\[)")

@@ -27,8 +27,11 @@ class CommandRow(NamedTuple):
     """Lines below the options in the help, with examples."""
 
 
-_TABLE = load_table("cli/commands/commands.json")
-SHARED: dict[str, OptionRows] = _TABLE["shared"]
+TABLE = load_table("cli/commands/commands.json")
+"""Also what other tools call the commands (`otherNames`) and the creation of a job, which no command does
+(`submitting`), and the extensions of the files that arguments name, "/" for folders (`filesBy...`).
+"""
+SHARED: dict[str, OptionRows] = TABLE["shared"]
 """Rows of options that several commands share, by name."""
-COMMANDS = {name: CommandRow(**row) for name, row in _TABLE["commands"].items()}
+COMMANDS = {name: CommandRow(**row) for name, row in TABLE["commands"].items()}
 """The commands, in the order of the help."""

@@ -8,6 +8,7 @@ from shlex import quote
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
+from ptcompile.cli.commands import TABLE
 from ptcompile.cli.options import ALL, REPORT_FORMAT, Parser
 from ptcompile.report import FORMATS
 
@@ -78,17 +79,6 @@ def _positional_values(command: str, parser: Parser) -> Values:
     return Values(words, next((values.files for values in positional if values.files is not None), None))
 
 
-_YAML = ("yaml", "yml", "json")
-_FILES_BY_OPTION: dict[str, tuple[str, ...]] = {
-    "--config": ("toml",), "--html": ("html",), "--python": (), "--schemas": (), "--script": ("py",),
-}  # fmt: skip
-_FILES_BY_METAVAR: dict[str, tuple[str, ...]] = {
-    "A": _YAML, "B": _YAML, "CLUSTER": _YAML, "DIR": ("/",), "FILE": _YAML, "FILE.py:TASK": ("py",), "OUT": (),
-    "SPEC": _YAML,
-}  # fmt: skip
-"""Extensions of the files that an argument names; "/" for directories only. Other arguments name no files."""
-
-
 def _values_of(action: argparse.Action, option: str) -> Values:
     """Return the values of an argument: its choices, formats, targets for T (and "all" if its help has that), rules
     for R, else files.
@@ -103,7 +93,8 @@ def _values_of(action: argparse.Action, option: str) -> Values:
         return Values((*TARGETS, ALL) if ALL in (action.help or "").split() else TARGETS)
     if action.metavar == "R":
         return Values(_rules())
-    return Values(files=_FILES_BY_OPTION.get(option, _FILES_BY_METAVAR.get(str(action.metavar))))
+    extensions = TABLE["filesByOption"].get(option, TABLE["filesByMetavar"].get(str(action.metavar)))
+    return Values(files=None if extensions is None else tuple(extensions))
 
 
 def _rules() -> tuple[str, ...]:

@@ -83,49 +83,20 @@ def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
     return problem_at("unknown-target", ("spec", "target"), f"no target {name!r}", help, authority="ptcompile")
 
 
-def _target_problems(_: Spec, job: Job, context: Context) -> Problems:
-    yield from context.target.unsupported(job, context.cluster)
-
-
-def _queue_problems(_: Spec, job: Job, context: Context) -> Problems:
-    return budget.unsupported_queueing(job, context.cluster, context.target)
-
-
-def _patch_problems(spec: Spec, _: Job, context: Context) -> Problems:
-    return unsupported_patches(spec.spec, context.target)
-
-
-def _claim_problems(_: Spec, job: Job, context: Context) -> Problems:
-    return emitting.check_claim_support(job, context.cluster)
-
-
-def _restart_problems(_: Spec, job: Job, context: Context) -> Problems:
-    return endings.check_restart_rules(job, context.cluster)
-
-
-def _annotation_problems(_: Spec, job: Job, context: Context) -> Problems:
-    return budget.unread_annotations(job, context.target)
-
-
-def _name_problems(_: Spec, job: Job, context: Context) -> Problems:
-    return budget.too_long(job, context.target)
-
-
-TARGET_CHECKS: tuple[Callable[[Spec, Job, Context], Problems], ...] = (
-    checks.reserved_env,
-    _target_problems,
-    _queue_problems,
-    _patch_problems,
-    _claim_problems,
-    _restart_problems,
-    _annotation_problems,
-    _name_problems,
-)
-"""Checks for what a job's target, or any target, cannot express."""
+def target_problems(spec: Spec, job: Job, context: Context) -> Problems:
+    """Yield what a job's target, or any target, cannot express."""
+    cluster = context.cluster
+    target = context.target
+    yield from checks.reserved_env(spec, job, context)
+    yield from target.unsupported(job, cluster)
+    yield from budget.unsupported_queueing(job, cluster, target)
+    yield from unsupported_patches(spec.spec, target)
+    yield from emitting.check_claim_support(job, cluster)
+    yield from endings.check_restart_rules(job, cluster)
+    yield from budget.unread_annotations(job, target)
+    yield from budget.too_long(job, target)
 
 
 def check_target(spec: Spec, job: Job, context: Context) -> list[PlacedProblem]:
     """Run all checks of a job on its target."""
-    return [
-        PlacedProblem(problem, stage=TARGET) for run_check in TARGET_CHECKS for problem in run_check(spec, job, context)
-    ]
+    return [PlacedProblem(problem, stage=TARGET) for problem in target_problems(spec, job, context)]
