@@ -18,7 +18,7 @@ SOURCES = Path(ptcompile.__file__).parent
 NO_FINDINGS = {"cli", "differ", "explainer", "flyte", "server"}
 """Modules that write prose other than findings."""
 PROSE = {
-    "linter/pages.py", "report/json.py", "api/import_manifests.py", "apiserver/validation/updates.py",
+    "linter/pages.py", "api/import_manifests.py", "apiserver/validation/updates.py",
     *(f"spec/{part}.py" for part in ("base", "checks", "cluster_profile", "training_job")),
 }  # fmt: skip
 """Modules that write pages or schema descriptions, or quote the API server."""

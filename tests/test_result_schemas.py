@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from jsonschema import Draft202012Validator
 
 import ptcompile
-from ptcompile.api.reference import SCHEMAS
+from ptcompile.api.reference import SCHEMAS, schema
 from ptcompile.diagnostics import Diagnostic
-from ptcompile.differ import schema as diff_schema
-from ptcompile.report import json as report_schema, renderer
+from ptcompile.diagnostics.terms import Authority, Severity, Stage
+from ptcompile.differ import model
+from ptcompile.report import VERSION, renderer
 from tests.cli.running import here
 from tests.conftest import ALL, GOOD, Case, pair_name
 
 ROOT = Path(__file__).parent.parent
-MADE: dict[str, Callable[[], dict[str, Any]]] = {
-    "report": report_schema.json_schema,
-    "diff": diff_schema.json_schema,
-}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -35,7 +31,7 @@ def test_the_committed_schemas_are_current(name: str, capsys: pytest.CaptureFixt
     assert json.loads(ran.out)["$id"] == f"{name}.schema.json"
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", SCHEMAS)
 def test_the_wheel_has_all_schemas(name: str) -> None:
     assert f'"schemas/{name}.schema.json"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 
@@ -43,7 +39,7 @@ def test_the_wheel_has_all_schemas(name: str) -> None:
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
 def test_every_report_is_valid(case: Case) -> None:
     report = json.loads(renderer("json")(case.compile().diagnostics, case.texts()))
-    Draft202012Validator(report_schema.json_schema()).validate(report)
+    Draft202012Validator(schema("report")).validate(report)
 
 
 def test_a_finding_has_the_fields_of_the_schema() -> None:
@@ -52,7 +48,20 @@ def test_a_finding_has_the_fields_of_the_schema() -> None:
         "variant",
     }
     fields = [field for field in Diagnostic._fields if field not in for_text_alone]
-    assert list(report_schema.diagnostic_schema()["properties"]) == [*fields, "url"]
+    assert list(schema("report")["$defs"]["diagnostic"]["properties"]) == [*fields, "url"]
+
+
+def test_the_schemas_name_all_terms() -> None:
+    report, difference = schema("report"), schema("diff")
+    finding = report["$defs"]["diagnostic"]["properties"]
+    assert finding["severity"]["enum"] == list(get_args(Severity))
+    assert finding["stage"]["enum"] == list(get_args(Stage))
+    assert finding["authority"]["enum"] == list(get_args(Authority))
+    assert report["properties"]["version"]["const"] == VERSION
+    assert difference["properties"]["version"]["const"] == model.VERSION
+    assert difference["$defs"]["diagnostic"] == report["$defs"]["diagnostic"]
+    assert difference["$defs"]["change"]["properties"]["kind"]["enum"] == list(get_args(model.ChangeKind))
+    assert difference["$defs"]["apply"]["properties"]["outcome"]["enum"] == list(get_args(model.ApplyOutcome))
 
 
 @pytest.mark.parametrize(
@@ -62,7 +71,7 @@ def test_a_finding_has_the_fields_of_the_schema() -> None:
 )
 def test_an_invalid_report_is_rejected(wrong: dict[str, Any]) -> None:
     found = ptcompile.compile("kind: TrainingJob").diagnostics[0].to_dict()
-    validator = Draft202012Validator(report_schema.json_schema())
+    validator = Draft202012Validator(schema("report"))
     assert validator.is_valid({"version": 1, "diagnostics": [found], "unchecked": []})
     assert not validator.is_valid({"version": 1, "diagnostics": [{**found, **wrong}], "unchecked": []})
 
@@ -72,7 +81,7 @@ def test_every_difference_is_valid(case: Case) -> None:
     """Each golden is compared with a two-node job, which differs from it in some way."""
     other = "{apiVersion: ptcompile/v1, kind: TrainingJob, metadata: {name: a}, spec: {image: i, script: t, nodes: 2}}"
     difference = ptcompile.diff(other, case.spec, to_cluster=case.cluster)
-    Draft202012Validator(diff_schema.json_schema()).validate(json.loads(json.dumps(difference.to_dict())))
+    Draft202012Validator(schema("diff")).validate(json.loads(json.dumps(difference.to_dict())))
     assert difference.differs or not difference.ok
 
 
@@ -81,6 +90,6 @@ def test_every_difference_is_valid(case: Case) -> None:
 )
 def test_an_invalid_difference_is_rejected(wrong: dict[str, Any]) -> None:
     given = ptcompile.diff("{kind: a}", "{kind: b}").to_dict()
-    validator = Draft202012Validator(diff_schema.json_schema())
+    validator = Draft202012Validator(schema("diff"))
     assert validator.is_valid(given)
     assert not validator.is_valid({**given, **wrong})

@@ -143,9 +143,9 @@ def schema(name: str) -> Schema:
 SCHEMAS = {
     "spec": "ptcompile.spec.training_job",
     "cluster": "ptcompile.spec.cluster_profile",
-    "report": "ptcompile.report.json",
+    "report": None,
     "world": None,
-    "diff": "ptcompile.differ.schema",
+    "diff": None,
     "explanation": None,
     "handle": None,
     "rehearsal": None,

@@ -98,7 +98,7 @@ _TYPES: dict[str, tuple[type, str]] = {"string": (str, "a string"), "boolean": (
 def _to_report(diagnostics: tuple[Diagnostic, ...], unchecked: Sequence[Unchecked] = ()) -> dict[str, Any]:
     from ptcompile.report import json as json_report
 
-    report: dict[str, Any] = json.loads(json_report.json(diagnostics, {}, unchecked))
+    report: dict[str, Any] = json.loads(json_report(diagnostics, {}, unchecked))
     return report
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.diagnostics import Diagnostic
 
 
 class Unchecked(NamedTuple):
@@ -32,11 +36,27 @@ FORMATS = ("full", "concise", "json", "github", "sarif", "junit", "gitlab", "mar
 """Names of the formats."""
 
 
+VERSION = 1
+"""The version of the JSON report (schemas/report.schema.json)."""
+
+
+def json(
+    diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str], unchecked: Sequence[Unchecked] = ()
+) -> str:
+    """Return the report as JSON. It is ASCII only, so it cannot send control characters to a terminal."""
+    from ptcompile.report.layout import format_json, sort_by_location
+
+    report = {
+        "version": VERSION,
+        "diagnostics": [d.to_dict() for d in sort_by_location(diagnostics)],
+        "unchecked": [each._asdict() for each in unchecked],
+    }
+    return format_json(report)
+
+
 def renderer(name: str) -> Renderer:
     """Return the renderer of a format, imported on demand."""
     if name == "json":
-        from ptcompile.report.json import json
-
         return json
     if name in ("full", "concise"):
         from ptcompile.report import text

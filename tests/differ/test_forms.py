@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 import ptcompile
+from ptcompile.api.reference import schema
 from ptcompile.differ import Difference
-from ptcompile.differ.schema import json_schema
 from ptcompile.report.layout import safe_text
 from tests.differ.making import job, pod
 from tests.making import smallest
@@ -154,7 +154,7 @@ def test_a_changed_value_of_any_type_follows_the_schema() -> None:
     data = json.loads(json.dumps(ptcompile.diff(was, now).to_dict()))
     changes = data["objects"][0]["changes"]
     assert {type(change["to"]) for change in changes} == {int, bool, list}
-    validator = Draft202012Validator(json_schema())
+    validator = Draft202012Validator(schema("diff"))
     assert list(validator.iter_errors(data)) == []
     data["objects"][0]["facts"][0]["to"] = 3
     assert [error.json_path for error in validator.iter_errors(data)] == ["$.objects[0].facts[0].to"]

@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
+from ptcompile.api.reference import schema
 from ptcompile.cli.files import InputFile
 from ptcompile.cli.reporter import Reporter, ReportFormat
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
-from ptcompile.report.json import json_schema
 from ptcompile.report.text import add_color
 
 NOTE = Diagnostic("PTC302", "missing-shm", "note", "spec.a: worth knowing", None, ("spec", "a"), Span(1, 1, 1, 2),
@@ -33,7 +33,7 @@ def test_machine_formats_have_their_own_level_for_notes() -> None:
     assert told("github").startswith("::notice file=x.yaml")
     assert json.loads(told("sarif"))["runs"][0]["results"][0]["level"] == "note"
     assert ET.fromstring(told("junit")).get("failures") == "0"  # noqa: S314 - our own text
-    jsonschema.validate(json.loads(told("json")), json_schema())
+    jsonschema.validate(json.loads(told("json")), schema("report"))
 
 
 @pytest.mark.parametrize("fail_on", ["error", "warning"])
@@ -55,6 +55,6 @@ def test_the_schema_of_a_report_knows_no_other_fields() -> None:
     for part in (report, report["diagnostics"][0], report["diagnostics"][0]["span"]):
         part["new"] = 1
         with pytest.raises(jsonschema.ValidationError, match="'new' was unexpected"):
-            jsonschema.validate(report, json_schema())
+            jsonschema.validate(report, schema("report"))
         del part["new"]
-    jsonschema.validate(report, json_schema())
+    jsonschema.validate(report, schema("report"))
