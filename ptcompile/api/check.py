@@ -106,7 +106,7 @@ def _read_objects(text: str) -> list[JsonDict] | None:
     parsed = source.read(text)
     if parsed.problems:
         return None
-    return [dict(manifest) for document in parsed.documents for _, manifest in streams.objects_in(document.data)]
+    return [*map(dict, streams.objects_of(parsed))]
 
 
 def is_unedited(text: str) -> bool:

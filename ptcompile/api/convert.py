@@ -33,8 +33,8 @@ from ptcompile.converter.queueing import (
 )
 from ptcompile.converter.runtimes import runtime_of, runtime_problems
 from ptcompile.converter.selectors import PodPair, Searched, rewrite_selectors
-from ptcompile.converter.settings import TIME_TO_LIVE, lost_settings, own_settings
-from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error, message_at, problem_at
+from ptcompile.converter.settings import TIME_TO_LIVE, conversion_problem, lost_settings, own_settings
+from ptcompile.diagnostics import Diagnostic, Problem, Problems, has_error, message_at
 from ptcompile.differ import DiffSide, compare
 from ptcompile.importer.draft import placeholder_images, replace_images, substitute_images
 from ptcompile.kinds.model import Kind
@@ -328,7 +328,7 @@ def _with_new_names(
         f"{name}, which the command reads, becomes {now}, which has the same value" for name, now in variables.items()
     ]
     result = request.compile({**spec, "spec": job}, request.target)
-    return result, request.world(result), [_problem(note, "note") for note in notes]
+    return result, request.world(result), [conversion_problem(note, severity="note") for note in notes]
 
 
 def _setting_problems(imported: ImportedSpec, request: _Request, old_world: World) -> Problems:
@@ -389,7 +389,7 @@ def _world_problems(old_world: World, new_world: World) -> Problems:
     from ptcompile.simulator.equivalence import world_differences
 
     for text in world_differences(old_world, new_world):
-        yield _problem(f"it would not run the same: {text}", "error")
+        yield conversion_problem(f"it would not run the same: {text}")
 
 
 def _changed_facts(before: Result, after: Result, versions: Versions) -> list[Fact]:
@@ -404,7 +404,7 @@ def _changed_settings(facts: Sequence[Fact]) -> Problems:
         if fact.what != _ENDING:
             old = fact.before or "nothing"
             new = fact.after or "nothing"
-            yield _problem(f"{fact.subject}: {fact.what} changes from {old} to {new}", "warning")
+            yield conversion_problem(f"{fact.subject}: {fact.what} changes from {old} to {new}", severity="warning")
 
 
 def _ending_finding(
@@ -425,10 +425,6 @@ def _ending_finding(
         message = f"spec: the {new} handles {topics} differently from the {old}"
         finding = _diagnostic("convert-differs", message, None, imported, filename, "warning")
         yield finding._replace(comparison=((f"before ({old})", f"after ({new})"), *rows_by_topic(before, after)))
-
-
-def _problem(text: str, severity: Any) -> Problem:
-    return problem_at("convert-differs", ("spec",), text, None, severity, "run", "ptcompile")
 
 
 def _spec_finding(diagnostic: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any) -> Diagnostic:

@@ -395,12 +395,12 @@ class Inputs:
     @property
     def has_wrong_settings(self) -> bool:
         """Whether the profile or an override is wrong, so that nothing can be compiled."""
-        return _has_error(self.settings_diagnostics)
+        return has_error(self.settings_diagnostics)
 
     @property
     def has_error(self) -> bool:
         """Whether anything that was given is wrong."""
-        return _has_error(self.diagnostics)
+        return has_error(self.diagnostics)
 
     def compile(self, spec: Json, target: str | None = None) -> Compiled:
         """Compile a spec for `target`, else for its own target."""
@@ -583,27 +583,14 @@ def read_beside(sources: Iterable[StreamSource]) -> Objects:
         return sources
     arguments.check(beside=sources)
     return Objects(
-        manifest
-        for source in sources
-        for document in streams.read(source, None, "beside").documents
-        for _, manifest in streams.objects_in(document.data)
+        manifest for source in sources for manifest in streams.objects_of(streams.read(source, None, "beside"))
     )
-
-
-def _has_error(diagnostics: Iterable[Diagnostic]) -> bool:
-    return has_error(diagnostics)
 
 
 def _definitions(
     sources: Sequence[Source], beside: Objects | None, schemas: Sequence[str | os.PathLike[str]]
 ) -> Definitions | None:
-    crds = [
-        manifest
-        for source in sources
-        if _may_define(source)
-        for document in source.documents
-        for _, manifest in streams.objects_in(document.data)
-    ]
+    crds = [manifest for source in sources if _may_define(source) for manifest in streams.objects_of(source)]
     crds += beside.of_kind(_CRD) if beside is not None else ()
     if not schemas and not crds:
         return None
@@ -618,8 +605,4 @@ def _may_define(source: Source) -> bool:
     """Return whether a stream may contain a CRD. A text is searched for the word; mappings are checked by kind."""
     if source.text:
         return "CustomResourceDefinition" in source.text
-    return any(
-        manifest.get("kind") == "CustomResourceDefinition"
-        for document in source.documents
-        for _, manifest in streams.objects_in(document.data)
-    )
+    return any(manifest.get("kind") == "CustomResourceDefinition" for manifest in streams.objects_of(source))

@@ -218,8 +218,7 @@ class ObjectLinter:
 
     def _problems_in_text(self, path: Path, content: str) -> Problems:
         """Yield the problems of manifests inside a string, at the string's path; ignore template placeholders."""
-        documents = streams.read(content, None).documents
-        objects = [manifest for document in documents for _, manifest in streams.objects_in(document.data)]
+        objects = [*streams.objects_of(streams.read(content, None))]
         inputs = self._inputs
         # the objects of the stream are there when the text is applied
         related = [*self._stream.objects] if self._stream.has_context else None

@@ -45,7 +45,7 @@ class KnownFinding(NamedTuple):
     """Its first line in the baseline, from 1; 0 if it is not from a file."""
 
 
-_KEYS = ("code", "file", "kind", "namespace", "name", "path", "reason", "owner", "expires")
+_KEYS = KnownFinding._fields[:-1]
 
 
 class Baseline(NamedTuple):

@@ -137,7 +137,7 @@ def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Re
     from ptcompile.source import documents as source
     from ptcompile.source.fast_reader import read_document
     from ptcompile.source.nodes import Parsed
-    from ptcompile.source.streams import objects_in
+    from ptcompile.source.streams import objects_of
 
     kinds = {*DECIDING, *more}
 
@@ -145,13 +145,12 @@ def _related_objects(file: InputFile, more: Collection[str] = ()) -> Iterator[Re
         return read_document(document) if any(kind in document for kind in kinds) else Parsed(None, None, [])
 
     parsed = source.read(file.content, file.name, parse=parse)
-    for document in parsed.documents:
-        for _, manifest in objects_in(document.data):
-            kind = manifest.get("kind")
-            if isinstance(kind, str) and kind in kinds:
-                related = RelatedObject(manifest)
-                related.origin = file.name
-                yield related
+    for manifest in objects_of(parsed):
+        kind = manifest.get("kind")
+        if isinstance(kind, str) and kind in kinds:
+            related = RelatedObject(manifest)
+            related.origin = file.name
+            yield related
     parsed.documents = ()  # breaks the reference cycle between documents and source
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.converter.selectors import PodPair
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.converter.settings import conversion_problem
+from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import JsonDict, kind_of, nested_map, without_keys
 from ptcompile.operators.table import kind_named
 
@@ -123,13 +124,13 @@ def _replaced(value: Any, change: _Change) -> Any:
 
 def _another_value(where: str) -> Problem:
     message = f"the field {where} has another value in the converted pods"
-    return problem_at("convert-differs", ("spec",), message, "check what uses the value", "warning", "run", "ptcompile")
+    return conversion_problem(message, "check what uses the value", "warning")
 
 
 def _finding(where: str, now: str | None) -> Problem:
     if now is not None:
         message = f"the field {where} becomes {now}, with the same value in each pod"
-        return problem_at("convert-differs", ("spec",), message, None, "note", "run", "ptcompile")
+        return conversion_problem(message, None, "note")
     message = f"the field {where} is empty in the converted pods, and no other field has its values"
     help = "set the value in the job's pod template, or compute it from RANK in the script"
-    return problem_at("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")
+    return conversion_problem(message, help)

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.converter.selectors import PodPair, Searched, search
-from ptcompile.diagnostics import Problem, problem_at
+from ptcompile.converter.settings import conversion_problem
+from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, nested_map, object_name, without_keys
 from ptcompile.operators.queues.queue_systems import EMITTED_PREFIXES, PARTIAL_ADMISSION
 from ptcompile.operators.table import KINDS
@@ -47,7 +48,7 @@ def without_old_metadata(
     title = operator.title or kind_of(old_job.manifest)[1]
     reported = operator.placing_annotations.keys() & nested_map(old_job.manifest, "metadata", "annotations").keys()
     problems = [
-        _error(f"{key} means something to {title} alone, so it is left out", "remove it from the manifest")
+        conversion_problem(f"{key} means something to {title} alone, so it is left out", "remove it from the manifest")
         for key in present
         if key not in reported  # by compile
     ]
@@ -140,9 +141,11 @@ def rewrite_host_files(
             now = renamed[name] or "a pod without a host name"
             if is_file and renamed[name]:
                 text = f"{where}: the host {name} becomes {now}, the pod of the same rank"
-                problems.append(problem_at("convert-differs", ("spec",), text, None, "note", "run", "ptcompile"))
+                problems.append(conversion_problem(text, None, "note"))
             else:
-                problems.append(_error(f"{where} names the host {name}, which becomes {now}", f"write {now}"))
+                problems.append(
+                    conversion_problem(f"{where} names the host {name}, which becomes {now}", f"write {now}")
+                )
         changed.append(with_new_hosts(data, renamed) if is_file else data)
     return changed, problems
 
@@ -162,10 +165,6 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _texts(inner)
-
-
-def _error(text: str, help: str) -> Problem:
-    return problem_at("convert-differs", ("spec",), text, help, "error", "run", "ptcompile")
 
 
 def renamed_variables(spec: Json, pairs: Pairs) -> dict[str, str]:

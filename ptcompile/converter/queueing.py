@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Problem, Problems, problem_at
+from ptcompile.converter.settings import conversion_problem
+from ptcompile.diagnostics import Problem, Problems
 from ptcompile.importer.profiles import MINIMAL
 from ptcompile.kubernetes.unstructured import JsonDict, as_string, kind_of, nested_map, without_keys
 from ptcompile.operators.queues.queue_systems import QUEUE_ANNOTATION, QUEUE_LABELS
@@ -131,7 +132,7 @@ def queue_problem(before: Queueing, target: str) -> Problem:
     label = QUEUE_LABELS[before.system][0] if before.system in QUEUE_LABELS else "queue"
     message = f"{title} admits no jobs of {other.title}: the queue {before.queue} ({label}) would be bypassed"
     help = f"use a target whose jobs {title} admits; with --lossy the job starts without that queue"
-    return _loss(message, help)
+    return conversion_problem(message, help)
 
 
 def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems:
@@ -143,7 +144,9 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems
             f"the gang is lost (minAvailable, PodGroup): {old.scheduler} places {old.pods} pods of the job at "
             f"once, but nothing does that on the target {target}"
         )
-        yield _loss(message, f"set gangScheduler: {old.scheduler} in a profile, and pass it with --cluster")
+        yield conversion_problem(
+            message, f"set gangScheduler: {old.scheduler} in a profile, and pass it with --cluster"
+        )
     if old is not None and new is not None:
         pairs = (
             ("scheduler", old.scheduler, new.scheduler),
@@ -153,15 +156,11 @@ def gang_differences(before: Queueing, after: Queueing, target: str) -> Problems
         for label, was, now in pairs:
             if was != now:
                 message = f"the gang changes: {label} {was or 'unset'} becomes {now or 'unset'}"
-                yield _loss(message, "change it in the manifest, or use another target")
+                yield conversion_problem(message, "change it in the manifest, or use another target")
     if new is not None and new.by_setting and not (old is not None and old.by_setting):
         message = f"the gang depends on the operator of the target {target}: it must be started for {new.scheduler}"
-        yield _loss(message, f"start it with gang scheduling by {new.scheduler}")._replace(severity="warning")
+        yield conversion_problem(message, f"start it with gang scheduling by {new.scheduler}", "warning")
     if (before.system, before.queue) != (after.system, after.queue) and before.queue:
         now = f"the queue {after.queue} of {after.system}" if after.queue else "no queue"
         message = f"the job leaves the queue {before.queue} of {before.system}: on the target {target} it has {now}"
-        yield _loss(message, "name the queue system in a profile, and pass it with --cluster")
-
-
-def _loss(message: str, help: str) -> Problem:
-    return problem_at("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")
+        yield conversion_problem(message, "name the queue system in a profile, and pass it with --cluster")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.diagnostics import Problems, problem_at
+from ptcompile.converter.settings import conversion_problem
+from ptcompile.diagnostics import Problems
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, nested_map, object_name
 from ptcompile.operators.table import kind_named
 
@@ -35,14 +36,14 @@ def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions, *, 
     if base.assumed:
         message = f"the runtime {name} is in none of the files, so the image and the rest of its pods are unknown"
         help = "pass the runtime's manifest in the same file"
-        yield problem_at("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
+        yield conversion_problem(message, help, name="not-carried-over")
     elif not is_inlined:
         message = f"the pods of the runtime {name} cannot be written into a job: {_obstacle(base.source)}"
-        yield problem_at("not-carried-over", ("spec",), message, _ONE_STEP, "error", "run", "ptcompile")
+        yield conversion_problem(message, _ONE_STEP, name="not-carried-over")
     elif any(base.source is item for item in objects):
         message = f"the runtime {name} is left out: its image, volumes and the rest of its pods are now the job's own"
         help = "keep the runtime's manifest if other jobs use it"
-        yield problem_at("done-differently", ("spec",), message, help, "warning", "run", "ptcompile")
+        yield conversion_problem(message, help, "warning", "done-differently")
     else:
         images = ", ".join(dict.fromkeys(_images(base.source)))
         message = (
@@ -50,7 +51,7 @@ def runtime_problems(job: Json, objects: Sequence[Json], versions: Versions, *, 
             f"image is {images or 'unset'}; the cluster's copy may have another image, other volumes or node selectors"
         )
         help = "pass the cluster's runtime in the same file"
-        yield problem_at("done-differently", ("spec",), message, help, "warning", "run", "ptcompile")
+        yield conversion_problem(message, help, "warning", "done-differently")
 
 
 def _obstacle(runtime: Json) -> str:

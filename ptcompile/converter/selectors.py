@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Path, Problem, field_path, problem_at
+from ptcompile.converter.settings import conversion_problem
+from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import (
     JsonDict,
@@ -167,10 +168,10 @@ def _finding(where: str, selector: JsonDict, replacement: JsonDict | None) -> Pr
     was = _as_text(selector)
     if replacement is not None:
         message = f"{where}: the selector {was} becomes {_as_text(replacement)}, which selects the same pods"
-        return problem_at("convert-differs", ("spec",), message, None, "note", "run", "ptcompile")
+        return conversion_problem(message, None, "note")
     message = f"{where}: no labels of the converted pods select what {was} selects"
     help = "select the pods by labels of your own, and set those in the job's pod template"
-    return problem_at("convert-differs", ("spec",), message, help, "error", "run", "ptcompile")
+    return conversion_problem(message, help)
 
 
 def _as_text(selector: JsonDict) -> str:

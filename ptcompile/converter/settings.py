@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Path, Problems, field_path, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems, Severity, field_path, problem_at
 from ptcompile.kinds.model import LeftBehind
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.table import BY_TARGET
@@ -64,12 +64,19 @@ def lost_settings(settings: Settings, source: str, target: str) -> Problems:
     for path in settings.left_behind:
         effect, help, _ = _left_behind(source)[path]
         message = f"{field_path(path)} has no counterpart on the target {target}: {effect}"
-        yield problem_at("not-carried-over", ("spec",), message, help, "warning", "run", "ptcompile")
+        yield conversion_problem(message, help, "warning", "not-carried-over")
     if settings.lost:
         listed = ", ".join(map(field_path, settings.lost))
         message = f"the target {target} has nothing for these settings of {source}: {listed}"
         help = "use --lossy, or lossy=True, to drop them with a warning"
-        yield problem_at("not-carried-over", ("spec",), message, help, "error", "run", "ptcompile")
+        yield conversion_problem(message, help, name="not-carried-over")
+
+
+def conversion_problem(
+    text: str, help: str | None = None, severity: Severity = "error", name: str = "convert-differs"
+) -> Problem:
+    """Return what a conversion changes or loses, as a finding of the manifest's spec."""
+    return problem_at(name, ("spec",), text, help, severity, "run", "ptcompile")
 
 
 TIME_TO_LIVE = ("spec", "runPolicy", "ttlSecondsAfterFinished")

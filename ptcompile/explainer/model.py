@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from ptcompile._internal.namedtuple import Any, NamedTuple
-from ptcompile.diagnostics import Diagnostic, Path, Span
+from ptcompile.diagnostics import Path, Span
 from ptcompile.explainer.sensitivity import InputName
-from ptcompile.kubernetes.unstructured import MISSING, JsonDict
+from ptcompile.kubernetes.unstructured import MISSING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal, Protocol
+    from typing import Literal
 
 
 class Input(NamedTuple):
@@ -109,29 +107,3 @@ class Explained(NamedTuple):
     manifests: tuple[int, ...]
     """Indexes among the manifests of the explanation."""
     steps: tuple[PassExplanation, ...]
-
-
-if TYPE_CHECKING:
-
-    class ExplanationLike(Protocol):
-        """The parts of an explanation that renderers read."""
-
-        @property
-        def jobs(self) -> tuple[Explained, ...]:
-            """One for each spec that compiles."""
-
-        @property
-        def manifests(self) -> tuple[JsonDict, ...]:
-            """The manifests that `compile` returns, unmasked."""
-
-        @property
-        def causes(self) -> tuple[Cause, ...]:
-            """One cause for each value of the manifests."""
-
-        @property
-        def diagnostics(self) -> tuple[Diagnostic, ...]:
-            """The diagnostics of the files."""
-
-        @property
-        def texts(self) -> Mapping[InputName, InputText]:
-            """The files, secrets masked."""

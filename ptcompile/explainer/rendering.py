@@ -15,13 +15,13 @@ from ptcompile.source import streams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.explainer.model import ExplanationLike
+    from ptcompile.explainer.explanation import Explanation
 
 
 VERSION = 1
 
 
-def to_dict(explanation: ExplanationLike) -> JsonDict:
+def to_dict(explanation: Explanation) -> JsonDict:
     """Return the whole explanation. Manifests are only named: `ptcompile compile` writes them."""
     return {
         "version": VERSION,
@@ -96,7 +96,7 @@ _MAX_LINES = 6
 """Number of input lines shown per value; JSON has all of them."""
 
 
-def trace_text(explanation: ExplanationLike) -> str:
+def trace_text(explanation: Explanation) -> str:
     """Return each job's target, manifests, pass changes and the values that only the target wrote."""
     of_manifest: defaultdict[int, list[Cause]] = defaultdict(list)
     for cause in explanation.causes:
@@ -108,7 +108,7 @@ def trace_text(explanation: ExplanationLike) -> str:
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
 
 
-def _job_lines(job: Explained, causes: Sequence[Cause], explanation: ExplanationLike) -> Iterator[str]:
+def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation) -> Iterator[str]:
     names = ", ".join(streams.resource_name(explanation.manifests[i]) or "" for i in job.manifests)
     yield safe_text(f"{job.resource} -> {names}  (target {job.target}: {_TARGET_REASONS[job.chosen_by]})")
     yield ""
@@ -126,7 +126,7 @@ def _job_lines(job: Explained, causes: Sequence[Cause], explanation: Explanation
         yield f"  + {safe_text(path)}: {shown_value(values[0] if len(values) == 1 else values)}"
 
 
-def _list_path(cause: Cause, explanation: ExplanationLike, item_names: ItemNames, *, several: bool) -> str:
+def _list_path(cause: Cause, explanation: Explanation, item_names: ItemNames, *, several: bool) -> str:
     """Return a cause's path, or its list's path for a plain item; prefixed with the kind if there are several
     objects.
     """
@@ -151,7 +151,7 @@ def _change_text(change: PassChange, roles: int) -> str:
     return f"{'+' if added else '-'} {path}: {shown_value(change.after if added else change.before)}"
 
 
-def causes_text(explanation: ExplanationLike, causes: Sequence[Cause]) -> str:
+def causes_text(explanation: Explanation, causes: Sequence[Cause]) -> str:
     """Return the causes in order, with neighbors that have the same reasons in one paragraph."""
     several = len({cause.manifest for cause in causes}) > 1
     targets = {i: job.target for job in explanation.jobs for i in job.manifests}
@@ -172,7 +172,7 @@ def _line_key(line: Input) -> tuple[object, ...]:
 
 
 def _paragraph_lines(
-    causes: Sequence[Cause], explanation: ExplanationLike, targets: Mapping[int, str], *, several: bool
+    causes: Sequence[Cause], explanation: Explanation, targets: Mapping[int, str], *, several: bool
 ) -> Iterator[str]:
     first = causes[0]
     if several:
@@ -195,7 +195,7 @@ def _paragraph_lines(
     yield from _input_lines((line for line in rest.values() if not line.left_out), "said at", explanation)
 
 
-def _input_lines(inputs: Iterable[Input], label: str, explanation: ExplanationLike) -> Iterator[str]:
+def _input_lines(inputs: Iterable[Input], label: str, explanation: Explanation) -> Iterator[str]:
     """Yield the lines, each once, with their paths."""
     by_line: dict[tuple[object, ...], list[Input]] = {}
     for line in inputs:
@@ -211,7 +211,7 @@ def _input_lines(inputs: Iterable[Input], label: str, explanation: ExplanationLi
         yield f"  {'':<10}  and {len(by_line) - _MAX_LINES} lines more"
 
 
-def _format_source(inputs: Sequence[Input], explanation: ExplanationLike) -> str:
+def _format_source(inputs: Sequence[Input], explanation: Explanation) -> str:
     """Return the location of input lines, with their values if there is no line to show."""
     first = inputs[0]
     text = explanation.texts.get(inputs[0].file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
@@ -53,6 +53,13 @@ class Resources(NamedTuple):
                 limits[name] = limit
         return Resources(requests, limits, nulls)
 
+    def without(self, names: Collection[str]) -> Resources:
+        """Return these quantities without those of some resources, which stay empty whatever lower levels set."""
+        requests = {name: amount for name, amount in self.requests.items() if name not in names}
+        limits = {name: amount for name, amount in self.limits.items() if name not in names}
+        nulls = self.nulls | {(half, name) for half in ("requests", "limits") for name in names}
+        return Resources(requests, limits, nulls)
+
 
 def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | None]) -> Resources:
     """Return the resources that a user gave; a null keeps a request or limit empty."""
@@ -75,6 +82,11 @@ class Container(NamedTuple):
     resources: Resources = Resources()
     mounts: tuple[Json, ...] = ()
     extra: Json = NOTHING
+
+    def missing_env(self, variables: Mapping[str, str]) -> list[Json]:
+        """Return the entries of those variables that the container does not have."""
+        names = {entry.get("name") for entry in self.env}
+        return [{"name": name, "value": value} for name, value in variables.items() if name not in names]
 
     def with_env(self, env: Iterable[Json]) -> Container:
         """Return the container with these variables."""

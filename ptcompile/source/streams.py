@@ -68,6 +68,12 @@ def objects_in(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any
     ]
 
 
+def objects_of(stream: source.Source) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of all documents of a source."""
+    for document in stream.documents:
+        yield from (manifest for _, manifest in objects_in(document.data))
+
+
 def _is_list(data: Mapping[str, Any]) -> bool:
     """Return whether a document is a `List`, or a list of one kind such as `ConfigMapList`."""
     kind = data.get("kind")

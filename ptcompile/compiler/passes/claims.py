@@ -11,7 +11,7 @@ into one rack.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ptcompile.ir import job as device_claims
 from ptcompile.ir.job import CHANNEL, DOMAIN_LABEL, GPU, Context, Job, JobClaim, map_templates
@@ -82,17 +82,11 @@ def _gpu_claims(job: str, resources: Resources, gpu: str, gpu_claim: GpuClaim) -
             yield name, JobClaim(GPU, template, gpu_claim.device_class_name, amount.value, selectors, accelerators=True)
 
 
-def _without_resources(template: PodTemplate, names: Iterable[str]) -> PodTemplate:
+def _without_resources(template: PodTemplate, names: Collection[str]) -> PodTemplate:
     """Return the template without these resources, and without defaults for them."""
-    removed = frozenset(names)
-    if not removed:
+    if not names:
         return template
-    amounts = template.main.resources
-    requests, limits = (
-        {k: v for k, v in half.items() if k not in removed} for half in (amounts.requests, amounts.limits)
-    )
-    nulls = amounts.nulls | {(half, name) for half in ("requests", "limits") for name in removed}
-    return template._replace(main=template.main._replace(resources=Resources(requests, limits, nulls)))
+    return template._replace(main=template.main._replace(resources=template.main.resources.without(names)))
 
 
 def _with_pod_claims(template: PodTemplate, job_claims: Iterable[JobClaim]) -> PodTemplate:

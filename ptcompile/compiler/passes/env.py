@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from ptcompile.ir.job import Context, Job, Launch, map_templates
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes.unstructured import Json
 from ptcompile.spec import devices as hardware
 
 
@@ -26,8 +25,7 @@ def env(job: Job, context: Context) -> Job:
             variables = {**defaults, **accelerator.env}
         if not variables:
             return template
-        names = {entry.get("name") for entry in template.main.env}
-        added: list[Json] = [{"name": k, "value": v} for k, v in variables.items() if k not in names]
+        added = template.main.missing_env(variables)
         return template.with_env((*added, *template.main.env)) if added else template
 
     def add_all(template: PodTemplate) -> PodTemplate:

@@ -40,7 +40,8 @@ def fabric(job: Job, context: Context) -> Job:
         )
         host = bool(template.extra.get("hostNetwork"))
         env = {k: v for k, v in definition.env.items() if k not in default_env and not (host and k == _INTERFACE)}
-        main = _with_env(_with_capabilities(template.main, definition), env)
+        main = _with_capabilities(template.main, definition)
+        main = main.with_env((*main.missing_env(env), *main.env))
         main = main._replace(resources=_with_devices(main.resources, amounts))
         annotations = {**definition.annotations, **_network_annotation(definition, amounts), **template.annotations}
         attached = template._replace(main=main, annotations=annotations)
@@ -67,12 +68,6 @@ def _with_devices(resources: Resources, amounts: Mapping[str, str]) -> Resources
         k: v for k, v in amounts.items() if k not in existing and (allows_huge_pages or not k.startswith("hugepages-"))
     }
     return resources.over(Resources(missing, missing)) if missing else resources
-
-
-def _with_env(main: Container, env: Mapping[str, str]) -> Container:
-    existing = {entry.get("name") for entry in main.env}
-    added: list[Json] = [{"name": k, "value": v} for k, v in env.items() if k not in existing]
-    return main._replace(env=(*added, *main.env))
 
 
 def _with_capabilities(main: Container, fabric: Fabric) -> Container:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from ptcompile.ir.job import Context, Job, map_templates
 from ptcompile.ir.pods import PodTemplate
-from ptcompile.kubernetes.unstructured import Json
 
 
 def hosts(job: Job, context: Context) -> Job:
@@ -20,9 +19,7 @@ def hosts(job: Job, context: Context) -> Job:
     variables = {hosts_variable(role): ",".join(names) for role, names in context.target.wiring(job).hosts.items()}
 
     def add_hosts(template: PodTemplate) -> PodTemplate:
-        existing = {entry.get("name") for entry in template.main.env}
-        added: list[Json] = [{"name": k, "value": v} for k, v in variables.items() if k not in existing]
-        return template.with_env((*added, *template.main.env))
+        return template.with_env((*template.main.missing_env(variables), *template.main.env))
 
     return map_templates(job, add_hosts)
 

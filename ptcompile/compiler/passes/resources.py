@@ -41,13 +41,7 @@ def resources(job: Job, context: Context) -> Job:
 def _without_zero_devices(written: Resources) -> Resources:
     """Return the amounts without devices whose amount is 0, and without defaults for them."""
     zero_devices = {name for name, amount in written.limits.items() if "/" in name and not quantity.parse(amount)}
-    if not zero_devices:
-        return written
-    requests, limits = (
-        {k: v for k, v in half.items() if k not in zero_devices} for half in (written.requests, written.limits)
-    )
-    nulls = written.nulls | {(half, name) for half in ("requests", "limits") for name in zero_devices}
-    return Resources(requests, limits, nulls)
+    return written.without(zero_devices) if zero_devices else written
 
 
 def _with_gpu_resource(written: Resources, gpu: str) -> Resources:
