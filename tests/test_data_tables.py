@@ -288,5 +288,7 @@ def test_options_that_name_what_other_tables_have() -> None:
     software = [name.replace("_", "-") for name in _software()]
     assert [name for name in releases if name.startswith("--to-")] == [f"--to-{name}" for name in software]
     assert [name for name in releases if name.removeprefix("--") in software] == [f"--{name}" for name in software]
-    assert COMMANDS["schema"].options[0]["choices"] == [*SCHEMAS]
-    assert COMMANDS["completion"].options[0]["choices"] == [*SHELLS]
+    for command, choices in (("schema", SCHEMAS), ("completion", SHELLS)):
+        option = COMMANDS[command].options[0]
+        assert isinstance(option, dict)
+        assert option["choices"] == [*choices]

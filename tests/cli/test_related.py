@@ -124,7 +124,8 @@ def test_a_service_belongs_to_files_that_name_it_or_have_a_label_of_its_selector
     related = RelatedObjects(services, is_complete=True)
 
     def names(text: str) -> list[str]:
-        objects = related.objects_for(InputFile("job.yaml", text.encode(), named=False)) or []
+        objects = related.objects_for(InputFile("job.yaml", text.encode(), named=False))
+        assert objects is not None
         return [manifest["metadata"]["name"] for manifest in objects]
 
     assert names("labels: {app: train, job: j7}") == ["svc-7", "gateway"]

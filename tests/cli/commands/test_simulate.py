@@ -9,18 +9,16 @@ import pytest
 import yaml
 
 import ptcompile
+from ptcompile.cli import build_parser
 from ptcompile.cli.commands import simulate as simulate_command
 from ptcompile.cli.files import UsageError
-from ptcompile.cli.options import Parser
 from ptcompile.operators.targets import TARGETS
 from tests.simulator.worlds import SPEC, jobset, pytorchjob
 
 
 def simulate(*words: str) -> int:
     """Run the command with its own parser."""
-    parser = Parser()
-    simulate_command.add(parser)
-    return simulate_command.run(parser.parse_args(words))
+    return simulate_command.run(build_parser("simulate").parse_args(words))
 
 
 @pytest.fixture
