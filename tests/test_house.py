@@ -81,6 +81,7 @@ SMALL_MODULES = {
     "apiserver/defaulting/fields.py": "fills in fields for built_in.py, pods.py and admission/mutation.py alike",
     "apiserver/validation/context.py": "in pod.py it would close a circle: pod.py asks all who import it",
     "apiserver/warnings/header.py": "each module of warnings reports with it, as validation with field_errors.py",
+    "cli/commands/admit.py": "each command that prepares its input has a module, which it alone loads",
     "compiler/frontend/reader.py": "in compiler/reader.py it would close a circle: checks/job.py asks placeholder_name",
     "diagnostics/codes.py": "reads one table: in __init__.py, a reader of codes alone would load all of it",
     "diagnostics/terms.py": "imports typing for models and schemas: 33 M instructions, which a cold start does without",
