@@ -46,6 +46,7 @@ def test_a_finding_has_the_fields_of_the_schema() -> None:
     for_text_alone = {
         *("blocks_compile", "owner", "rule_severity", "namespace", "labels", "stable_path", "comparison", "field"),
         "variant",
+        "page",
     }
     fields = [field for field in Diagnostic._fields if field not in for_text_alone]
     assert list(schema("report")["$defs"]["diagnostic"]["properties"]) == [*fields, "url"]
