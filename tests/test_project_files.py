@@ -201,6 +201,7 @@ def test_security_states_the_limits_of_the_code() -> None:
         "findings reported of a file": tuple(f"{one.findings:,}" for one in (usual, strangers)),
         "names in ignore comments of a file": tuple(f"{one.comments:,}" for one in (usual, strangers)),
         "roles of a spec, tasks of a Volcano Job with svc": tuple(str(one.roles) for one in (usual, strangers)),
+        "jobs of a spec with variants": tuple(str(one.variants) for one in (usual, strangers)),
         "values and lines of texts for `explain --html` and `watch`": tuple(
             f"{one.page:,}" for one in (usual, strangers)
         ),

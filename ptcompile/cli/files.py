@@ -262,6 +262,8 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
     are not replaced. A link is followed within its tree (see `leads_out`). An existing device, pipe or other non-file
     is written to and never replaced.
     """
+    if not contents:
+        return []
     from ptcompile._internal.deadline import end_deadline
 
     end_deadline()
