@@ -296,7 +296,7 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
     return changed
 
 
-def is_folder(output: str) -> bool:
+def names_folder(output: str) -> bool:
     """Return whether -o names a folder."""
     return output.endswith(os.sep) or os.path.isdir(output)
 

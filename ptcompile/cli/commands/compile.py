@@ -103,10 +103,10 @@ def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
         from ptcompile.operators.targets import TARGETS
 
         targets = list(TARGETS)
-    if options.prune and (options.check or options.output is None or not files.is_folder(options.output)):
+    if options.prune and (options.check or options.output is None or not files.names_folder(options.output)):
         raise UsageError("--prune deletes orphans where manifests are written: say where with -o DIR/, without --check")
     prints_json = options.output is None and options.format == "json"
-    if len(targets) > 1 and not (prints_json or (options.output is not None and files.is_folder(options.output))):
+    if len(targets) > 1 and not (prints_json or (options.output is not None and files.names_folder(options.output))):
         raise UsageError("several targets require -o DIR/, which gets a folder for each, or --format json")
     return [*targets] or [None]
 
@@ -307,7 +307,7 @@ def _single_text(outputs: Outputs, form: str) -> str:
 
 def _contents(outputs: Outputs, output: str, form: str) -> tuple[dict[str, str], str | None]:
     """Return the texts by file, and their directory if -o names one."""
-    if not files.is_folder(output):
+    if not files.names_folder(output):
         specs = list(dict.fromkeys(name for by_file in outputs.values() for name in by_file))
         return {output: _header(specs, output, form) + _single_text(outputs, form)} if outputs else {}, None
     contents: dict[str, str] = {}

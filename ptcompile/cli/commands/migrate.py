@@ -53,7 +53,7 @@ def run_convert(options: argparse.Namespace) -> int:
         contents[options.report] = to_markdown(converted, options.target)
     is_one_file = len(inputs) < 2 and all(file.named for file in inputs)
     is_file = options.output is not None and (is_one_file or _is_file(options.output))
-    if options.output is not None and (files.is_folder(options.output) or not is_file):
+    if options.output is not None and (files.names_folder(options.output) or not is_file):
         contents |= _converted_files(converted, options.output)
     elif not status:
         text = emit_all([manifest for file in converted for manifest in file.manifests])
@@ -266,14 +266,14 @@ def _is_file(output: str) -> bool:
 
 def _kept_file(output: str) -> str:
     """Return where the objects go that no spec emits: a folder below the specs, or a file next to the one spec."""
-    if files.is_folder(output):
+    if files.names_folder(output):
         return os.path.join(output, "kept", "kept.yaml")
     return f"{os.path.splitext(output)[0]}.kept.yaml"
 
 
 def _spec_files(texts: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
     """Return the contents of the files to write, by path; `texts` are the specs by the file they are imported from."""
-    if not files.is_folder(options.output):
+    if not files.names_folder(options.output):
         return {options.output: _join_specs(texts, options.format)} if texts else {}
     texts_by_path: dict[str, str] = {}
     for name, text in texts.items():
