@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 import ptcompile
 from ptcompile.operators.targets import TARGETS
 from ptcompile.source.emitter import emit_all
-from tests.conftest import PAIRS, Case, pair_name, thinned
+from tests.conftest import ABLE, Case, pair_name, thinned
 from tests.strategies import specs
 
 Json = dict[str, Any]
@@ -44,7 +44,7 @@ def assert_same(
     return again
 
 
-@pytest.mark.parametrize(("case", "target"), thinned(PAIRS, 7), ids=pair_name)
+@pytest.mark.parametrize(("case", "target"), thinned(ABLE, 7), ids=pair_name)
 def test_compiled_goldens_import_to_the_same_spec(case: Case, target: str) -> None:
     found = comes_back(case.spec, target, case.cluster)
     if found is None:

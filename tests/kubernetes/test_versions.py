@@ -37,8 +37,7 @@ def test_the_switched_gates_of_one_software() -> None:
 def test_the_defaults_are_the_newest_releases_that_are_modeled() -> None:
     lines = recorded("operators/records.txt").partition("\n\n")[0].splitlines()
     newest = {name: parse_version(version) for name, version in map(str.split, lines)}
-    others = {"device_plugin", "domain"}  # neither writes objects
-    assert {name: value for name, value in Versions()._asdict().items() if value and name not in others} == newest
+    assert {name: value for name, value in Versions()._asdict().items() if value and name != "domain"} == newest
 
 
 @pytest.mark.parametrize(
