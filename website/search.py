@@ -18,6 +18,7 @@ from website.schemas import Schema, field_anchor
 _ROOTS: Final = {"spec": ("JobSpec", "reference/spec/", 3.2), "cluster": ("ProfileSpec", "reference/cluster/", 1.6)}
 """Each schema's root model, its page, and the boost of the fields of the root model."""
 _BOOSTS: Final = {
+    "guide/slurm/": (1.3, 1.0),  # its commands name fields that have pages of their own
     "guide/": (1.3, 2.8),
     "reference/": (1.2, 1.2),
     "codes/#": (0.2, 0.2),
