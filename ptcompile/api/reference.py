@@ -146,8 +146,8 @@ def schema(name: str) -> Schema:
 
 
 SCHEMAS = (
-    "spec", "cluster", "config", "report", "world", "diff", "explanation", "handle", "rehearsal", "admission",
-    "diagnosis", "upgrade",
+    "spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal", "admission", "diagnosis",
+    "config", "upgrade",
 )  # fmt: skip
 """The schemas: those of what people write are built from the models, all others are read."""
 
