@@ -58,7 +58,7 @@ def diff(
     kind. `name`, `overrides` and `variants` change the specs of `b` as they do for `compile`. The profiles are
     ClusterProfiles in any form; their versions also decide how operators expand manifests. `diagnostics` include the
     reasons for which applying `b` over `a` would be rejected (stage apply), and those for which `compile` gives no
-    manifests of `b`.
+    manifests of `b` as it is changed.
 
     `a` may be the output of `kubectl get -o yaml`, with managed fields or without. Then `b` is compared as the server
     would keep it: what defaults, controllers and other managers wrote stays. It is applied as `kubectl apply` does, or
@@ -103,7 +103,7 @@ def diff_inputs(
     names = first.filename or "a", second.filename or "b"
     definitions = _definitions_of(first, second)
     old, old_problems = first.compile_specs(target, fallback=_target_of(second))
-    new, new_problems = second.compile_specs(target, fallback=_target_of(first), judged=True)
+    new, new_problems = second.compile_specs(target, fallback=_target_of(first), judged=bool(second.overrides.values))
     mistakes = _unique([*first.limited(*old_problems), *second.limited(*new_problems)])
     if has_error(mistakes):
         return Difference(names, (), mistakes, compared=False)

@@ -104,13 +104,13 @@ SPECS = {
     "a plugin's rule on a spec": _of(
         SPEC,
         "ACME001",
-        different=dict.fromkeys(("diff of the old side", "requires", "platform"), _LINTS_NOT)
+        different=dict.fromkeys(("diff of the old side", "diff of the new side", "requires", "platform"), _LINTS_NOT)
         | {"admit": _QUEUES, "upgrade": _BEFORE},
     )._replace(configuration=plugin.JUDGING),
     "a declared rule on a spec": _of(
         SPEC,
         "ACME101",
-        different=dict.fromkeys(("diff of the old side", "requires", "platform"), _LINTS_NOT)
+        different=dict.fromkeys(("diff of the old side", "diff of the new side", "requires", "platform"), _LINTS_NOT)
         | {"admit": _QUEUES, "upgrade": _BEFORE},
     )._replace(configuration=plugin.DECLARING),
 }
