@@ -84,7 +84,7 @@ def _add_settings(options: argparse.Namespace) -> float | None:
 
     settings = config.load(options.config, isolated=options.isolated) if is_lint else config.load(None)
     if has_profile:
-        options.cluster = config.profile_path(options)
+        options.cluster = config.profile_path(options, settings)
         if "variant" in options:
             options.default_target = settings.target
     return options.timeout or settings.timeout or usual

@@ -176,13 +176,10 @@ def _kustomizations_beside(path: str) -> Iterator[str]:
             continue
 
 
-def profile_path(options: Namespace) -> str | None:
-    """Return the profile of --cluster, else the nearest configuration's; None if `import --profile` writes one.
-
-    Raises `UsageError` that lists every mistake in the configuration.
-    """
+def profile_path(options: Namespace, settings: Config) -> str | None:
+    """Return the profile of --cluster, else the configuration's; None if `import --profile` writes one."""
     is_written = getattr(options, "profile", None) is not None
-    return options.cluster or (None if is_written else load(None).cluster)
+    return options.cluster or (None if is_written else settings.cluster)
 
 
 def extensions() -> Extensions | None:
