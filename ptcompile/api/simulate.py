@@ -110,8 +110,9 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
     worlds: list[World] = []
     problems: dict[tuple[str, Path], Problem] = {}
     chosen = None if target == DEFAULT else target
-    for name in [chosen] if target is not None else list(TARGETS):
-        compiled = inputs.compile(spec.manifest, name)
+    of_target = inputs.compile(spec.manifest, chosen)
+    of_all = (inputs.compile(spec.manifest, name) for name in TARGETS)
+    for compiled in of_all if target is None else [of_target]:
         manifests = compiled.manifests
         if not manifests or compiled.trace is None or compiled.target is None:
             continue
@@ -133,8 +134,8 @@ def _simulate_spec(spec: Item, target: str | None, inputs: Inputs, around: Objec
             problems.setdefault((problem.name, problem.path), problem)
 
     if not worlds:
-        return World(diagnostics=tuple(map(spec.to_diagnostic, inputs.compile(spec.manifest, chosen).problems)))
-    refused = inputs.refusals(spec, inputs.compile(spec.manifest, chosen))
+        return World(diagnostics=tuple(map(spec.to_diagnostic, of_target.problems)))
+    refused = inputs.refusals(spec, of_target)
     return merge_worlds([World(diagnostics=(*map(spec.to_diagnostic, problems.values()), *refused)), *worlds])
 
 
