@@ -7,6 +7,7 @@ appears.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
@@ -182,9 +183,13 @@ def lint_inputs(
     of_text = [streams.to_diagnostic(problem, None, file.name) for problem in problems]
     of_objects = _object_diagnostics(inputs, options, unchecked, pause, earlier or {}, checked)
     of_text += inputs.variant_diagnostics
-    everything = [*inputs.settings_diagnostics, *of_text, *of_objects, *_successors(file, options)]
-    if any(diagnostic.name == "required-value" for diagnostic in everything):
-        kustomized = kustomize_note(file.name, options.kustomizations)
+    successors = _successors(file, options)
+    # lazy, so that a file with more findings than are reported is not looked at to its end
+    everything: Iterable[Diagnostic] = chain(inputs.settings_diagnostics, of_text, of_objects, successors)
+    if options.kustomizations:
+        everything = [*everything]
+        lacks_value = any(diagnostic.name == "required-value" for diagnostic in everything)
+        kustomized = kustomize_note(file.name, options.kustomizations) if lacks_value else None
         if kustomized is not None:
             note, is_patch = kustomized
             if is_patch:
