@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import Inputs, Item
+from ptcompile.api.inputs import Inputs, Item, unique
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, has_error
 from ptcompile.differ import Difference, DiffSide, compare
 from ptcompile.differ.applying import ApplyMode, apply_outcome
@@ -104,7 +104,7 @@ def diff_inputs(
     definitions = _definitions_of(first, second)
     old, old_problems = first.compile_specs(target, fallback=_target_of(second))
     new, new_problems = second.compile_specs(target, fallback=_target_of(first), judged=bool(second.overrides.values))
-    mistakes = _unique([*first.limited(*old_problems), *second.limited(*new_problems)])
+    mistakes = unique([*first.limited(*old_problems), *second.limited(*new_problems)])
     if has_error(mistakes):
         return Difference(names, (), mistakes, compared=False)
 
@@ -141,11 +141,6 @@ def _lost_nodes(
         if not any(run(ours, stream=before, only=NODE_RULES)):
             for problem in run(theirs, stream=after, only=NODE_RULES):
                 yield problem._replace(text=f"no longer: {problem.text}", severity="warning"), by_id[id(theirs)]
-
-
-def _unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return the diagnostics without those that both sides have, as sides of one file do."""
-    return tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in diagnostics}.values())
 
 
 def _definitions_of(first: Inputs, second: Inputs) -> Definitions | None:

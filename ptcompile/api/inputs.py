@@ -606,3 +606,8 @@ def _may_define(source: Source) -> bool:
     if source.text:
         return "CustomResourceDefinition" in source.text
     return any(manifest.get("kind") == "CustomResourceDefinition" for manifest in streams.objects_of(source))
+
+
+def unique(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics without those that both sides have, as sides of one file do."""
+    return tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in diagnostics}.values())

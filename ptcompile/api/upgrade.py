@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal import arguments
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.api.inputs import Inputs, Item
+from ptcompile.api.inputs import Inputs, Item, unique
 from ptcompile.api.lint import lint_inputs
 from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics import Diagnostic, Path, has_error
@@ -166,7 +166,7 @@ def upgrade(
 def upgrade_inputs(before: Inputs, after: Inputs) -> Upgrade:
     """Return what the releases of `after` change for a file, which both inputs have read."""
     old, old_problems = before.compile_specs()
-    mistakes = tuple(dict.fromkeys([*before.limited(*old_problems), *after.limited()]))
+    mistakes = unique([*before.limited(*old_problems), *after.limited()])
     if has_error(mistakes):
         return Upgrade((), mistakes)
 
