@@ -11,7 +11,7 @@ from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.simulator.launchers.rendezvous import STANDALONE
 from ptcompile.simulator.launchers.torchrun import option_name, torch_of
-from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import EnvEntry, ManifestTemplate
 from ptcompile.world.workload import Workload
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ class TrainingRole:
         self,
         member: MeetingMember,
         meeting: Meeting,
-        container: ManifestContainer,
+        template: ManifestTemplate,
         workload: Workload,
     ) -> None:
         self.member = member
@@ -55,7 +55,8 @@ class TrainingRole:
         self.expanded: ExpandedRole = member.role
         self.pod: Pod = member.pod
         self.rendezvous: Rendezvous = member.rendezvous
-        self.container = container
+        self.template = template
+        self.container = container = template.main_containers[0]
         self.path = container.path
         """Path of the container in the object that the pods are made of."""
         self.spec = container.spec
@@ -240,7 +241,7 @@ def every_training_role(subject: Workload) -> tuple[TrainingRole, ...]:
         for member in meeting.members:
             template = templates.get(id(member.pod))
             if template is not None and template.main_containers:
-                roles.append(TrainingRole(member, meeting, template.main_containers[0], subject))
+                roles.append(TrainingRole(member, meeting, template, subject))
     return tuple(roles)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ptcompile._internal.lazy import cached_property
@@ -252,11 +253,13 @@ class Workload:
             by_name.setdefault(template.role.lower(), []).append(template)
 
         roles: list[WorkloadRole] = []
+        earlier: Counter[str] = Counter()
         for expanded, pod in self.job.first_pods():
-            templates = self.templates if len(self.templates) == 1 else by_name.get(expanded.name.lower(), [])
+            name = expanded.name.lower()
+            templates = self.templates if len(self.templates) == 1 else by_name.get(name, [])
             # the operator's order tells roles of one name apart
-            earlier = sum(role.expanded.name.lower() == expanded.name.lower() for role in roles)
-            own = templates[min(earlier, len(templates) - 1)] if templates else None
+            own = templates[min(earlier[name], len(templates) - 1)] if templates else None
+            earlier[name] += 1
             roles.append(WorkloadRole(expanded, pod, own))
         return tuple(roles)
 

@@ -61,24 +61,21 @@ def _check(subject: Subject) -> Findings:
         for role in roles:
             port = role.rendezvous.endpoint.rpartition(":")[2]
             if port.isdigit() and role.rendezvous.backend in ("static", "c10d", "env") and not role.is_standalone:
-                yield from _check_sidecars(subject, role, port)
+                yield from _check_sidecars(role, port)
 
 
-def _check_sidecars(subject: Subject, role: TrainingRole, port: str) -> Findings:
-    for template in subject.templates:
-        sidecars = [
-            container
-            for container in template.containers
-            if container.path != role.path and _runs_during_training(container)
-        ]
-        for container in sidecars if role.path[: len(template.path)] == template.path else ():
-            path = _opened_port_path(container, port)
-            if path is not None:
-                yield found_at(
-                    path,
-                    f"{container.name} uses port {port}, which the rendezvous needs",
-                    "change one of the two ports",
-                )
+def _check_sidecars(role: TrainingRole, port: str) -> Findings:
+    for container in role.template.containers:
+        if container.path == role.path or not _runs_during_training(container):
+            continue
+
+        path = _opened_port_path(container, port)
+        if path is not None:
+            yield found_at(
+                path,
+                f"{container.name} uses port {port}, which the rendezvous needs",
+                "change one of the two ports",
+            )
 
 
 def _runs_during_training(container: ManifestContainer) -> bool:

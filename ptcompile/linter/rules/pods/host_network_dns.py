@@ -64,7 +64,7 @@ def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
     from ptcompile.simulator.meeting import address_of
 
     for role in subject.training_roles:
-        needs_host = role.path[: len(template.path)] == template.path and role.rendezvous.host and not role.is_local
+        needs_host = role.template.path == template.path and role.rendezvous.host and not role.is_local
         if needs_host and not address_of(role.pod, role.rendezvous.host).is_unknown:
             return True
     words = [word.text for container in template.containers for word in container.argv]
