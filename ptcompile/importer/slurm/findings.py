@@ -9,7 +9,7 @@ from functools import partialmethod
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Problem
-from ptcompile.source.secrets.commands import script_secrets
+from ptcompile.source.secrets.commands import is_written_secret, script_secrets
 from ptcompile.source.secrets.masking import masker
 from ptcompile.source.secrets.names import is_secret
 
@@ -68,9 +68,7 @@ class ScriptFindings:
 
     def learn_secrets(self, variables: Mapping[str, str]) -> None:
         """Add the secrets among variables, whose values may come from others with harmless names."""
-        for name, value in variables.items():
-            if "$" not in value and len(value) > 3 and is_secret(name, value):
-                self.secrets[name] = value
+        self.secrets.update({name: value for name, value in variables.items() if is_written_secret(name, value)})
 
     def quoted(self, text: str) -> str:
         """Return a text without secrets and without control characters."""

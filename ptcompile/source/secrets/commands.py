@@ -104,9 +104,14 @@ def script_secrets(text: str) -> dict[str, str]:
     secrets: dict[str, str] = {}
     for name, written in values.items():
         value = values.get(written.strip("${}"), written) if written.startswith("$") else written
-        if "$" not in value and len(value) > _SHORTEST_SECRET and is_secret(name, value):
+        if is_written_secret(name, value):
             secrets[name] = value
     return secrets
+
+
+def is_written_secret(name: str, value: str) -> bool:
+    """Return whether a variable of a script has a secret that is written there, and long enough to be masked."""
+    return "$" not in value and len(value) > _SHORTEST_SECRET and is_secret(name, value)
 
 
 _SHORTEST_SECRET = 3
