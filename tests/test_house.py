@@ -47,7 +47,7 @@ ROOM_TOKENS = {
     "ir": 4_650,
     "kinds": 10_100,
     "kubernetes": 13_850,
-    "linter": 84_450,
+    "linter": 84_400,
     "mcp": 4_350,
     "operators": 164_700,
     "rehearsal": 24_050,
