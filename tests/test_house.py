@@ -32,7 +32,7 @@ ROOM_TOKENS = {
     "api": 29_050,
     "apiserver": 159_700,
     "cli": 51_500,
-    "compiler": 44_250,
+    "compiler": 44_200,
     "converter": 9_050,
     "diagnosis": 7_850,
     "diagnostics": 5_150,
@@ -63,7 +63,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 899_600
+MOST_TOKENS = 899_500
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""

@@ -13,7 +13,16 @@ from ptcompile.compiler.frontend.parts import SpecParts, parts_of
 from ptcompile.compiler.frontend.reader import decode_profile, decode_spec
 from ptcompile.compiler.location import PlacedProblem
 from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking, blocking_text, has_error, problem_at
-from ptcompile.kubernetes.versions import Version, Versions, first_stage, gates_of, is_group, parse_version, stage_in
+from ptcompile.kubernetes.versions import (
+    Version,
+    Versions,
+    first_stage,
+    gates_of,
+    is_group,
+    parse_version,
+    stage_in,
+    version_text,
+)
 from ptcompile.operators.table import OPERATORS
 from ptcompile.source import streams
 
@@ -115,12 +124,12 @@ def unmodeled_release(software: str, release: Version, path: Path) -> Problems:
 
     title = {operator.release: operator.title for operator in OPERATORS if operator.title}.get(software, software)
     help = "ask the cluster where they may differ, with kubectl apply --dry-run=server"
-    if software == "kubernetes" and f"{_dotted(release)}0" in kubernetes_versions():
-        help = f"did you mean {_dotted(release)}0?"
-    nearest = f"newer than {_dotted(newest)}, the newest known, whose rules apply"
+    if software == "kubernetes" and f"{version_text(release)}0" in kubernetes_versions():
+        help = f"did you mean {version_text(release)}0?"
+    nearest = f"newer than {version_text(newest)}, the newest known, whose rules apply"
     if release < oldest:
-        nearest = f"older than {_dotted(oldest)}, whose rules apply; the newest known is {_dotted(newest)}"
-    message = f"{title} {_dotted(release)} is {nearest}"
+        nearest = f"older than {version_text(oldest)}, whose rules apply; the newest known is {version_text(newest)}"
+    message = f"{title} {version_text(release)} is {nearest}"
     yield problem_at("unmodeled-release", path, message, help, "warning", "style", "ptcompile")
 
 
@@ -129,10 +138,6 @@ def _oldest_known(software: str) -> Version:
         return parse_version(kubernetes_versions()[0])
     since = [operator.modeled_since for operator in OPERATORS if operator.release == software]
     return max(since, default=(0, 0))
-
-
-def _dotted(release: Version) -> str:
-    return ".".join(map(str, release))
 
 
 def _gate_problems(profile: ClusterProfile) -> Problems:

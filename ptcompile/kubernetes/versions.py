@@ -75,6 +75,11 @@ def parse_version(text: str) -> Version:
     return int(major), int(digits)
 
 
+def version_text(version: Version) -> str:
+    """Return a version as it is written: `1.36`."""
+    return ".".join(map(str, version))
+
+
 class GateStage(NamedTuple):
     """The state of a gate from one release on, until the next stage begins."""
 

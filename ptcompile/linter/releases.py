@@ -5,7 +5,7 @@ from __future__ import annotations
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path, Problems, problem_at
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.kubernetes.versions import Version
+from ptcompile.kubernetes.versions import Version, version_text
 from ptcompile.operators.queues.queue_systems import KUEUE_QUEUE
 from ptcompile.world.workload import Workload
 
@@ -24,7 +24,8 @@ def releases_apart(workload: Workload) -> Problems:
         others = getattr(versions, other)
         if _is_within(release, *pair["releases"]) and _is_within(others, *pair["others"]):
             path: Path = ("metadata", "labels", KUEUE_QUEUE) if pair["queued"] else ("kind",)
-            text = f"the cluster has {software} {_text(release)} and {other} {_text(others)}: {pair['effect']}"
+            versions_apart = f"{software} {version_text(release)} and {other} {version_text(others)}"
+            text = f"the cluster has {versions_apart}: {pair['effect']}"
             yield problem_at(
                 "releases-apart", path, text, pair["help"], severity="warning", stage="run", authority="ptcompile"
             )
@@ -33,7 +34,3 @@ def releases_apart(workload: Workload) -> Problems:
 
 def _is_within(release: Version, since: list[int] | None, until: list[int] | None) -> bool:
     return (since is None or release >= (*since,)) and (until is None or release <= (*until,))
-
-
-def _text(release: Version) -> str:
-    return ".".join(map(str, release))

@@ -17,6 +17,7 @@ from ptcompile.compiler.pipeline import compile_document
 from ptcompile.ir.job import Target
 from ptcompile.kinds.model import Feature
 from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.versions import version_text
 from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, FEATURES
 from ptcompile.operators.targets import every_target
 from ptcompile.spec.cluster_profile import ClusterProfile
@@ -137,7 +138,7 @@ def versions_text() -> str:
 
 def _release_range(change: Feature) -> str:
     """Return the releases that have the change: `2.2`, `2.0 only`, `2.0 to 2.1`."""
-    since = ".".join(map(str, change.since))
+    since = version_text(change.since)
     if change.until is None:
         return since
-    return f"{since} only" if change.until == change.since else f"{since} to {'.'.join(map(str, change.until))}"
+    return f"{since} only" if change.until == change.since else f"{since} to {version_text(change.until)}"

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.ir.job import Job, Role, backend
-from ptcompile.kubernetes.versions import is_on
+from ptcompile.kubernetes.versions import is_on, version_text
 from ptcompile.operators.shared.emitting import RUN_POLICY, SPEC, unsupported_by_target
 
 TYPE_CHECKING = False
@@ -238,7 +238,7 @@ def check_restart_rules(job: Job, cluster: ClusterProfile) -> Problems:
     ):
         is_needed = since == "1.35" or rule.action == "RestartAllContainers"
         if is_needed and not is_on("kubernetes", gate, versions.kubernetes, versions.gates_of("kubernetes")):
-            release = ".".join(map(str, versions.kubernetes))
+            release = version_text(versions.kubernetes)
             message = f"Kubernetes {release} lacks {what}: the feature gate {gate} is on since {since}"
             help = f"use Kubernetes {since}; if the gate is on, set spec.featureGates.kubernetes.{gate} in the profile"
             yield unsupported_by_target((*RUN_POLICY, "restartInPlace"), message, help)
