@@ -20,6 +20,8 @@ from syrupy.data import SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from ptcompile import Diagnostic, Result, compile
+from ptcompile._internal import limits
+from ptcompile.cli import files
 from ptcompile.compiler.reader import load_profile
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.targets import TARGETS
@@ -180,6 +182,13 @@ def pytest_collection_finish() -> None:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Use a lint cache that only this test run has, in all of its processes."""
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(autouse=True)
+def _trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo `--untrusted`, which holds for a process, after each test: the commands of the guides use it too."""
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
+    monkeypatch.setattr(files, "_untrusted", [False])
 
 
 @pytest.fixture(autouse=True)

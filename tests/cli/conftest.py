@@ -1,4 +1,4 @@
-"""Fixtures: trust that ends with its test, folders large enough for the cache, and a record of linted files."""
+"""Fixtures: folders large enough for the cache, and a record of linted files."""
 
 from __future__ import annotations
 
@@ -6,17 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile._internal import limits
-from ptcompile.cli import files
 from ptcompile.cli.commands.lint import MIN_FILES_TO_CACHE
 from tests.cli.lints import Counted, folder_of
-
-
-@pytest.fixture(autouse=True)
-def restored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`--untrusted` holds for a process; restore the trust after each test."""
-    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
-    monkeypatch.setattr(files, "_untrusted", [False])
 
 
 @pytest.fixture
