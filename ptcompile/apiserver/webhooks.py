@@ -8,6 +8,7 @@ from functools import partial
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.names import DNS_LABEL_MAX, longest_name
 from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
@@ -42,6 +43,15 @@ def webhook_rejection(authority: Authority) -> ProblemFactory:
 
 child_rejection = partial(problem_at, "refused-child", stage="pod")
 """Makes the problem of a child object that the API server rejects."""
+
+
+def check_longest_name(name: str, suffixes: Sequence[str], what: str, effect: str) -> Problems:
+    """Reject a valid name of an object whose longest child would have a name of over 63 characters."""
+    limit = longest_name(suffixes)
+    if suffixes and limit < len(name) <= DNS_LABEL_MAX:
+        longest = name + max(suffixes, key=len)
+        why = f"the {what} {longest} would have {len(longest)} characters, and 63 are allowed: {effect}"
+        yield child_rejection(("metadata", "name"), why, f"use at most {limit} characters")
 
 
 def controller_failure(authority: Authority, path: Path, text: str, help: str) -> Problem:

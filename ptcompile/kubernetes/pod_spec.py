@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
+from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, as_strings, nested_map, string_map
 
 MERGE_KEYS = {
     "containers": "name",
@@ -77,6 +77,15 @@ def request_path(spec: Json, name: str) -> tuple[str | int, ...]:
                 if name in nested_map(container, "resources", half):
                     return key, i, "resources", half, name
     return ()
+
+
+GRACE_SECONDS = 30
+"""Default of `terminationGracePeriodSeconds` (Kubernetes 1.36)."""
+
+
+def grace_seconds(spec: Json) -> int:
+    """Return how long a pod may run after SIGTERM, in seconds."""
+    return as_int(spec.get("terminationGracePeriodSeconds"), GRACE_SECONDS)
 
 
 SHM_PATH = "/dev/shm"  # noqa: S108 - compared with and mounted, never written to

@@ -7,14 +7,13 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
+from ptcompile.kubernetes.pod_spec import grace_seconds
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.simulator.pod import Pod
 
 SHM_PATH = "/dev/shm"  # noqa: S108 - where a container finds its shared memory
 SHM_BYTES = 64 << 20
 """Size of /dev/shm in a pod without a volume there (containerd 2.1 and CRI-O 1.34)."""
-_GRACE_SECONDS = 30
-"""terminationGracePeriodSeconds of a pod that sets none (Kubernetes 1.36); 0 becomes 1."""
 
 
 class PodVolume(NamedTuple):
@@ -68,7 +67,7 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
             continue
         provided.add(name)
     return PodSurroundings(
-        grace=float(max(as_int(spec.get("terminationGracePeriodSeconds"), _GRACE_SECONDS), 1)),
+        grace=float(max(grace_seconds(spec), 1)),
         shm=shm,
         memory=memory,
         volumes=tuple(volumes),

@@ -16,6 +16,7 @@ from ptcompile.kubernetes.quantity import is_quantity as valid_quantity
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -164,9 +165,13 @@ def check_crd_int_or_string(value: Any) -> Violations:
 
 def check_time(value: Any) -> Violations:
     """Check a time as Go's `time.Parse(time.RFC3339, ...)` reads it: of an existing day, with upper-case T and Z."""
+    return _check_time(value, _match_go_time)
+
+
+def _check_time(value: Any, parse: Callable[[str], re.Match[str] | None]) -> Violations:
     if not isinstance(value, str):
         return [type_mismatch("string", value)]
-    match = _match_go_time(value)
+    match = parse(value)
     return None if match and _is_day(match) else [_invalid_time(value, "2026-01-31T12:00:00Z")]
 
 
@@ -182,10 +187,7 @@ def check_micro_time(value: Any) -> Violations:
 
 def check_crd_time(value: Any) -> Violations:
     """Check the format `date-time` of a CRD, which accepts a lower-case t and z."""
-    if not isinstance(value, str):
-        return [type_mismatch("string", value)]
-    match = _match_crd_time(value)
-    return None if match and _is_day(match) else [_invalid_time(value, "2026-01-31T12:00:00Z")]
+    return _check_time(value, _match_crd_time)
 
 
 def _is_day(match: re.Match[str]) -> bool:

@@ -156,12 +156,7 @@ class Release(NamedTuple):
 
 def has_until(release: Release, last: str) -> bool:
     """Return whether a release has what `last` was the last release to have. An assumed release does not."""
-    return release.declared and release.version <= _as_version(last)
-
-
-def _as_version(text: str) -> Version:
-    major, _, minor = text.partition(".")
-    return int(major), int(minor)
+    return release.declared and release.version <= as_tuple(last)
 
 
 class KnownFields(NamedTuple):
@@ -304,7 +299,7 @@ def _of_other_release(
     """Return an error if the profile names the release, else a warning. `name` is the rule of what the newest release
     does not have.
     """
-    is_early = added is not None and release.version < _as_version(added)
+    is_early = added is not None and release.version < as_tuple(added)
     change = f"added in {added}" if is_early else f"removed after {removed}"
     named = f"{release.title} {release.version[0]}.{release.version[1]}"
     violation = SchemaViolation("version-unknown-field" if is_early else name, f"{text} in {named}: {change}")

@@ -75,12 +75,18 @@ def _check_selects(selector: Json, template: Any, path: Path, problems: FieldErr
 
 def check_replica_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ReplicaSet, except its metadata."""
+    _check_pods_of(manifest, context, problems, "replicas", "minReadySeconds")
+
+
+def _check_pods_of(manifest: Json, context: ApiServer, problems: FieldErrors, *counts: str) -> None:
+    """Check the counts, the selector and the template of a controller whose pods always restart."""
     spec = nested_map(manifest, "spec")
-    path = ("spec",)
-    check_counts(spec, path, problems, "replicas", "minReadySeconds")
-    check_controller_selector(spec, path, "ReplicaSet", problems)
-    check_template(spec.get("template"), (*path, "template"), context, problems)
-    check_restarts_always(spec.get("template"), (*path, "template"), "ReplicaSet", problems)
+    kind = manifest["kind"]
+    template = spec.get("template")
+    check_counts(spec, ("spec",), problems, *counts)
+    check_controller_selector(spec, ("spec",), kind, problems)
+    check_template(template, ("spec", "template"), context, problems)
+    check_restarts_always(template, ("spec", "template"), kind, problems)
 
 
 def check_replication_controller(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
@@ -114,10 +120,8 @@ def check_deployment(manifest: Json, context: ApiServer, problems: FieldErrors) 
     """Check a Deployment, except its metadata."""
     spec = nested_map(manifest, "spec")
     path = ("spec",)
-    check_counts(spec, path, problems, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
-    check_controller_selector(spec, path, "Deployment", problems)
-    check_template(spec.get("template"), (*path, "template"), context, problems)
-    check_restarts_always(spec.get("template"), (*path, "template"), "Deployment", problems)
+    counts = ("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+    _check_pods_of(manifest, context, problems, *counts)
     _check_strategy(nested_map(spec, "strategy"), (*path, "strategy"), problems)
     seconds = spec.get("progressDeadlineSeconds")
     ready = spec.get("minReadySeconds") or 0
@@ -155,10 +159,7 @@ def check_daemon_set(manifest: Json, context: ApiServer, problems: FieldErrors) 
     """Check a DaemonSet, except its metadata."""
     spec = nested_map(manifest, "spec")
     path = ("spec",)
-    check_counts(spec, path, problems, "minReadySeconds", "revisionHistoryLimit")
-    check_controller_selector(spec, path, "DaemonSet", problems)
-    check_template(spec.get("template"), (*path, "template"), context, problems)
-    check_restarts_always(spec.get("template"), (*path, "template"), "DaemonSet", problems)
+    _check_pods_of(manifest, context, problems, "minReadySeconds", "revisionHistoryLimit")
     strategy = nested_map(spec, "updateStrategy")
     kind = strategy.get("type") or "RollingUpdate"
     problems.check_choice((*path, "updateStrategy", "type"), kind, ("OnDelete", "RollingUpdate"))

@@ -19,6 +19,7 @@ from ptcompile.diagnostics import Path, field_path
 from ptcompile.diagnostics.field_errors import FieldErrors, as_field_int, indexed_mappings, is_empty, label_help
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.pod_spec import GRACE_SECONDS
 from ptcompile.kubernetes.unstructured import Json, as_mapping
 
 TYPE_CHECKING = False
@@ -32,8 +33,6 @@ _PROBE_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
 _HOOK_HANDLERS = ("exec", "httpGet", "tcpSocket", "sleep")
 _TIMINGS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 _is_header = Pattern(r"[-A-Za-z0-9]+").fullmatch
-GRACE_SECONDS = 30
-"""Default of `terminationGracePeriodSeconds`."""
 
 
 def check_probe(value: Any, path: Path, container: Json, scope: PodContext) -> None:

@@ -6,6 +6,7 @@ from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.metadata import check_finalizers
 from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
 from ptcompile.apiserver.webhooks import (
+    check_longest_name,
     child_rejection,
     controller_failure,
     decode_problems,
@@ -186,13 +187,7 @@ def controller_errors(manifest: Json, request: KindContext) -> Problems:
 
 def _check_service_names(name: str, replicas: dict[str, Json]) -> Problems:
     suffixes = [f"-{key.lower()}-{max(0, as_int(r.get('replicas'), 1) - 1)}" for key, r in replicas.items()]
-    limit = names.longest_name(suffixes)
-    if suffixes and limit < len(name) <= names.DNS_LABEL_MAX:
-        longest = name + max(suffixes, key=len)
-        why = (
-            f"the Service {longest} would have {len(longest)} characters, and 63 are allowed: the pods get no DNS name"
-        )
-        yield child_rejection(("metadata", "name"), why, f"use at most {limit} characters")
+    yield from check_longest_name(name, suffixes, "Service", "the pods get no DNS name")
 
 
 def _check_service_ports(replica: Json, path: Path) -> Problems:

@@ -14,7 +14,7 @@ from ptcompile.apiserver.validation.env import check_env, why_not_env
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_node_selector, check_scheduling_gates, check_tolerations
-from ptcompile.apiserver.webhooks import child_rejection, controller_failure
+from ptcompile.apiserver.webhooks import check_longest_name, child_rejection, controller_failure
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kinds.model import KindContext
@@ -71,11 +71,7 @@ def _check_pod_names(manifest: Json, runtime: Json) -> Problems:
         is_scaled = job_name == "node" if mpi else runtimes.step_label(job) == "trainer"
         pods = (max(1, count - 1) if mpi else count) if is_scaled else 1
         suffixes.append(f"-{job_name}-0-{pods - 1}-xxxxx")
-    limit = names.longest_name(suffixes)
-    if suffixes and limit < len(name) <= names.DNS_LABEL_MAX:
-        longest = name + max(suffixes, key=len)
-        why = f"the pod {longest} would have {len(longest)} characters, and 63 are allowed: no JobSet is created"
-        yield child_rejection(("metadata", "name"), why, f"use at most {limit} characters")
+    yield from check_longest_name(name, suffixes, "pod", "no JobSet is created")
 
 
 def _check_patch_targets(patch: Json, path: Path, runtime: Json) -> Problems:

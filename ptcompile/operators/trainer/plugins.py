@@ -68,14 +68,17 @@ class Build:
 
     def set_nodes(self, count: int, *, job: str | None = None) -> None:
         """Set the number of pods of the trainer's job, or of the job named `job`."""
-        self.jobs = [_with_pod_count(rj, count) if self._meant(rj, job) else rj for rj in self.jobs]
+        self._change(job, lambda replicated: _with_pod_count(replicated, count))
+
+    def _change(self, job: str | None, change: Callable[[Json], Json]) -> None:
+        self.jobs = [change(rj) if self._meant(rj, job) else rj for rj in self.jobs]
 
     def _meant(self, replicated: Json, job: str | None) -> bool:
         return replicated.get("name") == job if job else step_label(replicated) == "trainer"
 
     def on_container(self, change: Callable[[Json], Json], *, job: str | None = None, name: str = "node") -> None:
         """Apply `change` to the container named `name` in the trainer's job, or in the job named `job`."""
-        self.jobs = [_change_container(rj, name, change) if self._meant(rj, job) else rj for rj in self.jobs]
+        self._change(job, lambda replicated: _change_container(replicated, name, change))
 
     def add_env(
         self,
@@ -94,7 +97,7 @@ class Build:
 
     def on_pod(self, change: Callable[[Json], Json], *, job: str | None = None) -> None:
         """Apply `change` to the pod spec of the trainer's job, or of the job named `job`."""
-        self.jobs = [_change_pod(rj, change) if self._meant(rj, job) else rj for rj in self.jobs]
+        self._change(job, lambda replicated: _change_pod(replicated, change))
 
 
 def container_place(replicated: Json, name: str) -> Path:

@@ -31,13 +31,12 @@ GKE, Spot VMs (2026); AKS, node auto-drain (2026); Amazon EC2, Spot interruption
 
 from __future__ import annotations
 
+from ptcompile.kubernetes.pod_spec import grace_seconds
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.spot import notice_of, spot_label
 from ptcompile.world.templates import ManifestContainer
-
-_DEFAULT_SECONDS = 30
 
 
 def _check(subject: Subject) -> Findings:
@@ -45,7 +44,7 @@ def _check(subject: Subject) -> Findings:
         if not any(accelerators(container) for container in template.containers):
             continue
         path = (*template.path, "spec", "terminationGracePeriodSeconds")
-        seconds = as_int(template.spec.get("terminationGracePeriodSeconds"), _DEFAULT_SECONDS)
+        seconds = grace_seconds(template.spec)
         if seconds == 0:
             yield found_at(
                 path,

@@ -33,22 +33,22 @@ Source: dash 0.5.12 and bash 5.2 as process 1, measured; Kubernetes 1.36, termin
 from __future__ import annotations
 
 from ptcompile.kubernetes.commands import basename
-from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
+from ptcompile.kubernetes.pod_spec import GRACE_SECONDS, grace_seconds
+from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.containers import training_command
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.world.templates import ManifestContainer
 
-_DEFAULT_SECONDS = 30
 _DASHES = ("sh", "dash")
 """The shells that always stay; bash replaces itself by the last command of a list."""
 
 
 def _check(subject: Subject) -> Findings:
     for template in subject.templates:
-        seconds = as_int(template.spec.get("terminationGracePeriodSeconds"), _DEFAULT_SECONDS)
+        seconds = grace_seconds(template.spec)
         is_shared = template.spec.get("shareProcessNamespace") is True
-        if is_shared or not (seconds > _DEFAULT_SECONDS or spot_label(template)):
+        if is_shared or not (seconds > GRACE_SECONDS or spot_label(template)):
             continue
         for container in template.main_containers:
             shell = basename(container.tokens[0]) if container.tokens else ""

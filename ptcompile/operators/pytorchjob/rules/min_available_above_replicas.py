@@ -49,28 +49,29 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
 
-def _check(subject: Subject) -> Findings:
+def gang_and_pods(subject: Subject) -> tuple[int, int]:
+    """Return minAvailable, or 0 if it is not a number, and the number of pods."""
     min_available = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     total = sum(as_int(as_mapping(replica).get("replicas"), 1) for replica in replicas.values() if replica is not None)
-    if (
-        not isinstance(min_available, int)
-        or isinstance(min_available, bool)
-        or nested_map(subject.spec, "elasticPolicy").get("metrics")
-    ):
-        return
-    if min_available > total > 0:
-        yield found_at(
-            _PATH,
-            f"a gang of {min_available} pods, but the job has {total}: none is ever scheduled",
-            f"write {total}, or remove it",
-            Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
-        )
+    return min_available if type(min_available) is int else 0, total
+
+
+def other_size(total: int, text: str) -> Finding:
+    """Return the finding that minAvailable should be the number of pods."""
+    fix = Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False)
+    return found_at(_PATH, text, f"write {total}, or remove it", fix)
+
+
+def _check(subject: Subject) -> Findings:
+    min_available, total = gang_and_pods(subject)
+    if min_available > total > 0 and not nested_map(subject.spec, "elasticPolicy").get("metrics"):
+        yield other_size(total, f"a gang of {min_available} pods, but the job has {total}: none is ever scheduled")
 
 
 RULE = Rule("min-available-above-replicas", _check, severity="warning", stage="run", authority="training-operator")

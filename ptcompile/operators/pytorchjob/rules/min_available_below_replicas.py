@@ -47,30 +47,15 @@ Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailab
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
-
-_PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
+from ptcompile.linter.rule import Findings, Rule, Subject
+from ptcompile.operators.pytorchjob.rules.min_available_above_replicas import gang_and_pods, other_size
 
 
 def _check(subject: Subject) -> Findings:
-    min_available = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
-    replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
-    total = sum(as_int(as_mapping(replica).get("replicas"), 1) for replica in replicas.values() if replica is not None)
-    if (
-        not isinstance(min_available, int)
-        or isinstance(min_available, bool)
-        or subject.spec.get("elasticPolicy") is not None
-    ):
-        return
-    if 0 < min_available < total:
-        yield found_at(
-            _PATH,
-            f"{min_available} of {total} pods may start, and hold their GPUs while they wait for the rest",
-            f"write {total}, or remove it",
-            Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
-        )
+    min_available, total = gang_and_pods(subject)
+    if 0 < min_available < total and subject.spec.get("elasticPolicy") is None:
+        waits = "pods may start, and hold their GPUs while they wait for the rest"
+        yield other_size(total, f"{min_available} of {total} {waits}")
 
 
 RULE = Rule("min-available-below-replicas", _check, severity="warning", stage="run", authority="training-operator")
