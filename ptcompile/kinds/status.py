@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal  # noqa: TID253 - hints of a public type; no cold start reads it
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -18,7 +19,7 @@ class Condition(NamedTuple):
     cel: str
     """An expression over `object`, false for an object without a status."""
     kubectl: tuple[str, ...]
-    """Arguments of `kubectl wait`, which waits for one of them at a time."""
+    """Arguments of `kubectl wait`, one per command: of several in one command kubectl obeys only the last."""
     argo: str
     """The successCondition or failureCondition of an Argo Workflows resource template."""
 
@@ -97,9 +98,9 @@ def merge_patch_for(path: tuple[str, ...], value: bool) -> JsonDict | None:
 
 State = Literal["created", "queued", "running", "restarting", "succeeded", "failed"]
 """created: the object exists, but its pods do not exist yet or wait for a node or an image. queued: it waits for a
-queue, a gang or a gate, or is suspended. running: its pods run or are ending; those of a JobSet or a TrainJob may
-still wait for a node, which these kinds do not report. restarting: it ran, failed, and starts again. succeeded and
-failed are final.
+queue, a gang or a gate, or is suspended. running: its pods run or are ending; those of a Job, JobSet or TrainJob may
+still wait for a node or an image, which these kinds do not report. restarting: it ran, ended, and starts again.
+succeeded and failed are final.
 """
 
 
@@ -139,3 +140,19 @@ def true_conditions(live: Json) -> dict[str, Json]:
 def status_from_condition(state: State, condition: Json) -> Status:
     """Return a state with the reason and message of a condition."""
     return Status(state, as_string(condition.get("reason")) or None, as_string(condition.get("message")) or None)
+
+
+def status_from_counts(counts: Sequence[Json]) -> Status | None:
+    """Return `running` if the counts of a Job or of child Jobs show that pods exist or existed, else None.
+
+    `active` counts pending pods too, and it stays until the controller has counted a pod that ended. So the counts of
+    pods that start and of pods that have just ended can be equal.
+    """
+    if not any(count.get(field) for count in counts for field in _SHOW_PODS):
+        return None
+    has_unready = any(count.get("active") for count in counts) and not any(count.get("ready") for count in counts)
+    return Status("running", None, _NOT_READY if has_unready else None)
+
+
+_SHOW_PODS = ("active", "ready", "terminating", "uncountedTerminatedPods", "succeeded", "failed")
+_NOT_READY = "not all pods are ready: they may wait for a node or an image"

@@ -86,6 +86,11 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
     ),
     "pod, running": (pod({"phase": "Running"}), "running", None),
     "pod, crashing": (pod({"phase": "Running", "containerStatuses": [CRASH]}), "restarting", "CrashLoopBackOff"),
+    "pod, succeeds again and again": (
+        pod({"phase": "Running", "containerStatuses": [{**CRASH, "lastState": DONE["state"]}]}),
+        "restarting",
+        "CrashLoopBackOff",
+    ),
     "pod, node lost": (pod({"phase": "Unknown"}), "running", "NodeLost"),
     "pod, done": (pod({"phase": "Succeeded", "containerStatuses": [DONE]}), "succeeded", None),
     "pod, failed": (pod({"phase": "Failed", "containerStatuses": [KILLED]}), "failed", "OOMKilled"),
@@ -98,7 +103,20 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
     ),
     # Job: conditions first, then counts
     "job, new": (job(None), "created", None),
-    "job, seen": (job({"startTime": "2026-01-01", "active": 2, "ready": 0}), "created", None),
+    "job, seen": (job({"startTime": "2026-01-01", "ready": 0, "uncountedTerminatedPods": {}}), "created", None),
+    # equal before the pods are ready and after they have ended
+    "job, pods exist": (job({"startTime": "2026-01-01", "active": 2, "ready": 0}), "running", None),
+    "job, pods have ended": (
+        job({"ready": 0, "uncountedTerminatedPods": {"succeeded": ["a", "b"]}}),
+        "running",
+        None,
+    ),
+    "job, pods are ending": (job({"ready": 0, "terminating": 2}), "running", None),
+    "job, one index has succeeded": (
+        job({"active": 1, "ready": 0, "succeeded": 1, "completedIndexes": "0"}),
+        "running",
+        None,
+    ),
     "job, suspended": (job({"conditions": [condition("Suspended", reason="JobSuspended")]}), "queued", "JobSuspended"),
     "job, not yet seen as suspended": (job(None, suspend=True), "queued", "Suspended"),
     "job, resumed": (
@@ -107,7 +125,14 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
         None,
     ),
     "job, running": (job({"active": 2, "ready": 1}), "running", None),
-    "job, pods replaced": (job({"active": 2, "ready": 0, "failed": 1}), "restarting", None),
+    "job, back-off": (job({"ready": 0, "failed": 2}), "restarting", None),
+    "job, back-off after one index": (job({"ready": 0, "failed": 1, "succeeded": 1}), "restarting", None),
+    "job, pods replaced": (job({"active": 2, "ready": 0, "failed": 1}), "running", None),
+    "job, succeeds after a failure": (
+        job({"ready": 0, "failed": 1, "uncountedTerminatedPods": {"succeeded": ["a"]}}),
+        "running",
+        None,
+    ),
     "job, running after a failure": (job({"active": 2, "ready": 2, "failed": 1}), "running", None),
     "job, failing": (job({"conditions": [FAILED_TARGET], "active": 1, "ready": 1}), "running", "BackoffLimitExceeded"),
     "job, succeeding": (
@@ -196,6 +221,13 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
         None,
     ),
     "jobset, running": (jobset(replicatedJobsStatus=[{**NODE, "ready": 1, "active": 1}]), "running", None),
+    "jobset, pods have ended": (jobset(replicatedJobsStatus=[{**NODE, "ready": 1}]), "running", None),
+    "jobset, one child Job has succeeded": (
+        jobset(replicatedJobsStatus=[{**NODE, "succeeded": 1}, {**NODE, "name": "loader"}]),
+        "running",
+        None,
+    ),
+    "jobset, a child Job has failed": (jobset(replicatedJobsStatus=[{**NODE, "failed": 1}]), "running", None),
     "jobset, restarting": (
         jobset(condition("RestartingJobSet", reason="Restarting"), restarts=1, replicatedJobsStatus=ACTIVE),
         "restarting",
@@ -227,6 +259,8 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
         "running",
         None,
     ),
+    "trainjob, pods have ended": (trainjob(jobsStatus=[{**NODE, "ready": 1}]), "running", None),
+    "trainjob, a child Job has failed": (trainjob(jobsStatus=[{**NODE, "failed": 1}]), "running", None),
     "trainjob, running": (trainjob(jobsStatus=[{**NODE, "ready": 1, "active": 1}]), "running", None),
     "trainjob, done": (
         trainjob(condition("Suspended", "False", "Resumed"), condition("Complete", reason="AllJobsCompleted")),
@@ -284,6 +318,24 @@ def test_message_of_a_job_queued_by_kueue(version: str) -> None:
     assert found.message == (
         "waits for Kueue's queue gpus; its Workload (label kueue.x-k8s.io/job-uid=1-2-3) says for what"
     )
+
+
+def test_pods_that_are_not_ready_are_told() -> None:
+    """The counts of a Job, JobSet and TrainJob do not show a missing image or node, only that pods are not ready."""
+    message = "not all pods are ready: they may wait for a node or an image"
+    for live_object in (
+        job({"active": 2, "ready": 0}),
+        jobset(replicatedJobsStatus=ACTIVE),
+        trainjob(jobsStatus=ACTIVE),
+    ):
+        assert ptcompile.status(live_object) == Status("running", None, message)
+    assert ptcompile.status(job({"active": 2, "ready": 1})).message is None
+
+
+def test_a_restarted_container_did_not_always_fail() -> None:
+    """With restartPolicy Always, a container that succeeded is started again too."""
+    for name in ("pod, crashing", "pod, succeeds again and again"):
+        assert ptcompile.status(TABLE[name][0]).message == "container pytorch ended and is started again"
 
 
 def test_reason_is_one_string() -> None:

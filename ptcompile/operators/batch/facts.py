@@ -6,6 +6,8 @@ completionTime is set only on success.
 
 from __future__ import annotations
 
+from functools import partial
+
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.defaulting.built_in import default_job_spec
 from ptcompile.kinds.model import NO_DEFAULTS, KindDefaults
@@ -15,14 +17,15 @@ from ptcompile.kinds.status import (
     Status,
     condition_is_true,
     status_from_condition,
+    status_from_counts,
     true_conditions,
     type_condition,
 )
 from ptcompile.kubernetes.unstructured import Json, as_int, nested_map
-from ptcompile.operators.queues.queue_systems import queued_status
+from ptcompile.operators.queues.queue_systems import settled_status
 
 
-def _default(job: Json, field: str) -> Any:
+def _default(field: str, job: Json) -> Any:
     """Return what the server writes for an absent field of a Job's spec."""
     spec = {name: job[name] for name in ("backoffLimitPerIndex", "completions", "parallelism") if name in job}
     if "podFailurePolicy" in job:
@@ -31,24 +34,13 @@ def _default(job: Json, field: str) -> Any:
     return spec.get(field, NO_DEFAULTS)
 
 
-def default_backoff_limit(job: Json) -> Any:
-    """Return the default backoffLimit: the maximum if each index has its own limit."""
-    return _default(job, "backoffLimit")
-
-
-def default_replacement_policy(job: Json) -> Any:
-    """Return the default podReplacementPolicy: with a podFailurePolicy, a pod must have ended before it is replaced."""
-    return _default(job, "podReplacementPolicy")
-
-
-def default_parallelism(job: Json) -> Any:
-    """Return the default parallelism."""
-    return _default(job, "parallelism")
-
-
-def default_completions(job: Json) -> Any:
-    """Return the default of completions: 1 if parallelism is also unset, else none, since the Job is a work queue."""
-    return _default(job, "completions")
+default_backoff_limit = partial(_default, "backoffLimit")
+"""The maximum if each index has its own limit."""
+default_replacement_policy = partial(_default, "podReplacementPolicy")
+"""With a podFailurePolicy, a pod must have ended before it is replaced."""
+default_parallelism = partial(_default, "parallelism")
+default_completions = partial(_default, "completions")
+"""1 if parallelism is also unset, else none, since the Job is a work queue."""
 
 
 DEFAULTS = KindDefaults(
@@ -81,22 +73,20 @@ FOLLOWING = Following(
 def status(live: Json) -> Status:
     """Return the status from the conditions, then from the counts.
 
-    Since 1.31 FailureTarget and SuccessCriteriaMet precede Failed and Complete until the last pods end.
-    `active` counts pending pods; `ready` does not.
+    Since 1.31 FailureTarget and SuccessCriteriaMet precede Failed and Complete until the last pods end. In back-off,
+    after a failure, no pod exists.
     """
+    if settled := settled_status(live, "Complete", FOLLOWING.suspend):
+        return settled
     conditions = true_conditions(live)
-    live_status = nested_map(live, "status")
-    if "Failed" in conditions:
-        return status_from_condition("failed", conditions["Failed"])
-    if "Complete" in conditions:
-        return Status("succeeded")
-    if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
-        return queued_status(live, conditions.get("Suspended"))
     for ending in ("FailureTarget", "SuccessCriteriaMet"):
         if ending in conditions:
             return status_from_condition("running", conditions[ending])
-    if as_int(live_status.get("ready")) > 0:
-        return Status("running")
-    if as_int(live_status.get("failed")) > 0 and as_int(live_status.get("active")) > 0:
-        return Status("restarting", None, f"{as_int(live_status.get('failed'))} pods failed and are replaced")
-    return Status("created")
+    live_status = nested_map(live, "status")
+    failed = as_int(live_status.get("failed"))
+    if failed > 0 and not any(live_status.get(field) for field in _PRESENT_PODS):
+        return Status("restarting", None, f"pods that failed: {failed}; others replace them after a delay")
+    return status_from_counts([live_status]) or Status("created")
+
+
+_PRESENT_PODS = ("active", "terminating", "uncountedTerminatedPods")

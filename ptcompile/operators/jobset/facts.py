@@ -9,6 +9,7 @@ from ptcompile.kinds.status import (
     condition_is_true,
     field_condition,
     status_from_condition,
+    status_from_counts,
     true_conditions,
     type_condition,
 )
@@ -19,7 +20,7 @@ from ptcompile.operators.batch.facts import (
     default_parallelism,
     default_replacement_policy,
 )
-from ptcompile.operators.queues.queue_systems import queued_status
+from ptcompile.operators.queues.queue_systems import settled_status
 
 _CHILD = ("replicatedJobs", "*", "template", "spec")
 
@@ -72,20 +73,15 @@ def status(live: Json) -> Status:
     """Return the status from the conditions and `terminalState`, then from the counts of child Jobs.
 
     RestartingJobSet is a condition since 0.12; before, a restarting JobSet has restarts and no active child Job.
-    An active child Job has a running or pending pod.
     """
-    conditions = true_conditions(live)
+    if settled := settled_status(live, "Completed", FOLLOWING.suspend):
+        return settled
     live_status = nested_map(live, "status")
-    terminal_state = as_string(live_status.get("terminalState"))
-    if "Failed" in conditions or terminal_state == "Failed":
-        return status_from_condition("failed", conditions.get("Failed", {}))
-    if "Completed" in conditions or terminal_state == "Completed":
-        return Status("succeeded")
-    if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
-        return queued_status(live, conditions.get("Suspended"))
-    if "RestartingJobSet" in conditions:
-        return status_from_condition("restarting", conditions["RestartingJobSet"])
-    if any(as_int(job_status.get("active")) > 0 for job_status in as_mappings(live_status.get("replicatedJobsStatus"))):
-        return Status("running")
+    if terminal_state := as_string(live_status.get("terminalState")):
+        return Status("failed" if terminal_state == "Failed" else "succeeded")
+    if restarting := true_conditions(live).get("RestartingJobSet"):
+        return status_from_condition("restarting", restarting)
+    if running := status_from_counts(as_mappings(live_status.get("replicatedJobsStatus"))):
+        return running
     restarts = as_int(live_status.get("restarts"))
     return Status("restarting", None, f"restart {restarts}") if restarts > 0 else Status("created")

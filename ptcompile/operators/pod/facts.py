@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kinds.status import Following, Status, field_condition, true_conditions
+from ptcompile.kinds.status import Following, Status, field_condition, status_from_condition, true_conditions
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_string, nested_map
 
 FOLLOWING = Following(
@@ -31,12 +31,10 @@ def status(live: Json) -> Status:
 
 def _failed_status(live: Json) -> Status:
     pod_status = nested_map(live, "status")
-    if reason := as_string(pod_status.get("reason")):
-        return Status("failed", reason, as_string(pod_status.get("message")) or None)
+    if pod_status.get("reason"):
+        return status_from_condition("failed", pod_status)
     if disruption := true_conditions(live).get("DisruptionTarget"):
-        return Status(
-            "failed", as_string(disruption.get("reason")) or None, as_string(disruption.get("message")) or None
-        )
+        return status_from_condition("failed", disruption)
     for name, terminated in _containers_in_state(live, "terminated"):
         if code := as_int(terminated.get("exitCode")):
             return Status(
@@ -48,7 +46,7 @@ def _failed_status(live: Json) -> Status:
 def _running_status(live: Json, phase: str) -> Status:
     for name, waiting in _containers_in_state(live, "waiting"):
         if as_string(waiting.get("reason")) == "CrashLoopBackOff":
-            return Status("restarting", "CrashLoopBackOff", f"container {name} failed and is started again")
+            return Status("restarting", "CrashLoopBackOff", f"container {name} ended and is started again")
     return Status("running", "NodeLost" if phase == "Unknown" else None)
 
 
@@ -56,9 +54,7 @@ def _pending_status(live: Json) -> Status:
     """Return why a pending pod does not run: the scheduler's reason, else the kubelet's for a container."""
     for condition in as_mappings(nested_map(live, "status").get("conditions")):
         if condition.get("type") == "PodScheduled" and condition.get("status") == "False":
-            return Status(
-                "created", as_string(condition.get("reason")) or None, as_string(condition.get("message")) or None
-            )
+            return status_from_condition("created", condition)
     for name, waiting in _containers_in_state(live, "waiting"):
         if reason := as_string(waiting.get("reason")):
             return Status("created", reason, f"container {name} waits")

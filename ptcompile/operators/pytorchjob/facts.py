@@ -15,8 +15,8 @@ from ptcompile.kinds.status import (
     true_conditions,
     type_condition,
 )
-from ptcompile.kubernetes.unstructured import Json, nested_map
-from ptcompile.operators.queues.queue_systems import queued_status
+from ptcompile.kubernetes.unstructured import Json
+from ptcompile.operators.queues.queue_systems import settled_status
 
 DEFAULTS = KindDefaults(
     {
@@ -48,13 +48,9 @@ def status(live: Json) -> Status:
     After Failed no condition changes, so Restarting may remain true next to it. Running and Restarting are never
     both true. Created may be missing for a while: it is saved with the first change of the status.
     """
+    if settled := settled_status(live, "Succeeded", FOLLOWING.suspend):
+        return settled
     conditions = true_conditions(live)
-    if "Failed" in conditions:
-        return status_from_condition("failed", conditions["Failed"])
-    if "Succeeded" in conditions:
-        return Status("succeeded")
-    if "Suspended" in conditions or nested_map(live, "spec", "runPolicy").get("suspend") is True:
-        return queued_status(live, conditions.get("Suspended"))
     if "Restarting" in conditions:
         return status_from_condition("restarting", conditions["Restarting"])
     return Status("running" if "Running" in conditions else "created")

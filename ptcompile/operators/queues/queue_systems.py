@@ -135,13 +135,22 @@ def first_pods_of_roles(limit: int, roles: tuple[ExpandedRole, ...]) -> Shares:
     return shares
 
 
-def queued_status(live: Json, condition: Json | None) -> Status:
-    """Return the status of a suspended job, from its condition, or from its spec before the controller has written
-    one.
-    """
-    from ptcompile.kinds.status import Status, status_from_condition
+def settled_status(live: Json, success: str, suspend: tuple[str, ...]) -> Status | None:
+    """Return the status of a job that has ended or is suspended, or None for one whose pods may run.
 
-    status = status_from_condition("queued", condition) if condition is not None else Status("queued", "Suspended")
+    Before the controller has written the condition, the spec tells that a job is suspended.
+    """
+    from ptcompile.kinds.status import Status, status_from_condition, true_conditions
+
+    conditions = true_conditions(live)
+    if "Failed" in conditions:
+        return status_from_condition("failed", conditions["Failed"])
+    if success in conditions:
+        return Status("succeeded")
+    if "Suspended" not in conditions and nested_map(live, *suspend[:-1]).get(suspend[-1]) is not True:
+        return None
+
+    status = status_from_condition("queued", conditions.get("Suspended", {"reason": "Suspended"}))
     labels = nested_map(live, "metadata", "labels")
     uid = as_string(nested_map(live, "metadata").get("uid"))
     if queue := as_string(labels.get(KUEUE_QUEUE)):

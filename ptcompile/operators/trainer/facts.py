@@ -11,12 +11,11 @@ from ptcompile.kinds.status import (
     Following,
     Status,
     condition_is_true,
-    status_from_condition,
-    true_conditions,
+    status_from_counts,
     type_condition,
 )
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, nested_map
-from ptcompile.operators.queues.queue_systems import queued_status
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
+from ptcompile.operators.queues.queue_systems import settled_status
 
 DEFAULTS = KindDefaults(
     {
@@ -51,19 +50,10 @@ FOLLOWING = Following(
 
 
 def status(live: Json) -> Status:
-    """Return the status from the conditions Failed, Complete and Suspended, then from the active child Jobs (2.1).
+    """Return the status from the conditions Failed, Complete and Suspended, then from the child Jobs (2.1).
 
     After a resume, Suspended stays in the list with status False. A TrainJob does not report restarts; its
     JobSet, which has the same name, does.
     """
-    conditions = true_conditions(live)
-    if "Failed" in conditions:
-        return status_from_condition("failed", conditions["Failed"])
-    if "Complete" in conditions:
-        return Status("succeeded")
-    if "Suspended" in conditions or nested_map(live, "spec").get("suspend") is True:
-        return queued_status(live, conditions.get("Suspended"))
-    active = any(
-        as_int(job_status.get("active")) > 0 for job_status in as_mappings(nested_map(live, "status").get("jobsStatus"))
-    )
-    return Status("running" if active else "created")
+    child_jobs = as_mappings(nested_map(live, "status").get("jobsStatus"))
+    return settled_status(live, "Complete", FOLLOWING.suspend) or status_from_counts(child_jobs) or Status("created")

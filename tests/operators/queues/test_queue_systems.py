@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.queues.queue_systems import queue_sentences, queued_status
+from ptcompile.operators.queues.queue_systems import queue_sentences, settled_status
 
 OLDER, NEWER = Versions(kueue=(0, 18)), Versions(kueue=(0, 19))
 
@@ -62,4 +62,6 @@ def test_a_kind_that_kueue_leaves_out() -> None:
 def test_a_suspended_job(
     metadata: dict[str, Any], condition: dict[str, Any] | None, expected: tuple[str, str, str | None]
 ) -> None:
-    assert queued_status({"metadata": metadata}, condition) == expected
+    conditions = [] if condition is None else [{"type": "Suspended", "status": "True", **condition}]
+    live = {"metadata": metadata, "spec": {"suspend": True}, "status": {"conditions": conditions}}
+    assert settled_status(live, "Complete", ("spec", "suspend")) == expected
