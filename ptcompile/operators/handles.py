@@ -41,8 +41,8 @@ class RolePods(NamedTuple):
 
     name: str
     """The name of the role."""
-    selector: str
-    """Label selector; empty for a Pod, which is found by name."""
+    selector: str | None
+    """Label selector; None for a Pod, which is found by name: an empty one would select every pod."""
     replicas: int
     """The number of its pods."""
     first_rank: int | None
@@ -69,10 +69,10 @@ class Handle(NamedTuple):
     """In the order of applying; the job is last. Delete the job first, then the others: the job does not own them."""
     job: Reference
     """The job itself."""
-    label_selector: str
-    """Selects all pods of the job; empty for a Pod."""
-    field_selector: str
-    """`metadata.name=NAME` for a Pod; otherwise empty."""
+    label_selector: str | None
+    """Selects all pods of the job; None for a Pod."""
+    field_selector: str | None
+    """`metadata.name=NAME` for a Pod; otherwise None."""
     roles: tuple[RolePods, ...]
     """In rank order; roles that do not train come last."""
     succeeded: Condition
@@ -124,8 +124,8 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
     return Handle(
         objects=object_references,
         job=object_references[-1],
-        label_selector=f"{following.pods_label}={name}" if following.pods_label else "",
-        field_selector="" if following.pods_label else f"metadata.name={name}",
+        label_selector=_selector(name, "", following),
+        field_selector=None if following.pods_label else f"metadata.name={name}",
         roles=tuple(_roles(job, before, following)),
         succeeded=succeeded,
         failed=following.failed,
@@ -200,9 +200,12 @@ def _containers(template: Template) -> list[str]:
     ]
 
 
-def _selector(name: str, role: str, following: Following) -> str:
-    whole = f"{following.pods_label}={name}" if following.pods_label else ""
-    return f"{whole},{following.role_label}={role.lower()}" if following.role_label else whole
+def _selector(name: str, role: str, following: Following) -> str | None:
+    """Return the selector of a role's pods, or of all pods for the role ""; None if no label has the job's name."""
+    if not following.pods_label:
+        return None
+    whole = f"{following.pods_label}={name}"
+    return f"{whole},{following.role_label}={role.lower()}" if role and following.role_label else whole
 
 
 def _begins_suspended(job: Json) -> bool:

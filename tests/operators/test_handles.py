@@ -231,8 +231,25 @@ def test_roles_that_do_not_train_have_no_rank() -> None:
 
 def test_pod_is_selected_by_name() -> None:
     found = handle("", "pod")
-    assert (found.label_selector, found.field_selector) == ("", "metadata.name=train")
-    assert [(one.selector, one.replicas, one.first_rank, one.index_label) for one in found.roles] == [("", 1, 0, None)]
+    assert (found.label_selector, found.field_selector) == (None, "metadata.name=train")
+    assert [(one.selector, one.replicas, one.first_rank, one.index_label) for one in found.roles] == [
+        (None, 1, 0, None)
+    ]
+
+
+@pytest.mark.parametrize("target", SUSPEND)
+def test_no_selector_is_empty(target: str) -> None:
+    """`kubectl get pods -l ''` lists every pod of the namespace."""
+    found = handle("", target)
+    assert "" not in [found.label_selector, found.field_selector, *(role.selector for role in found.roles)]
+    assert [found.label_selector, found.field_selector].count(None) == 1
+
+
+def test_each_of_several_conditions_is_an_argument_of_one_command() -> None:
+    """kubectl 1.32 takes the last `--for` of several in one command."""
+    assert handle("", "volcano").failed.kubectl == tuple(
+        f"--for=jsonpath={{.status.state.phase}}={phase}" for phase in ("Failed", "Terminated", "Aborted")
+    )
 
 
 def test_every_companion_has_a_plural() -> None:
