@@ -131,7 +131,7 @@ def _stages(
         yield f"{operator.authority} webhook", partial(_after_webhook, release=operator.release_in(releases))
     for operator in OPERATORS:
         if operator.foreign is not None and kind in operator.foreign.kinds:
-            yield f"{operator.authority} webhook", partial(operator.default_foreign, related=others)
+            yield f"{operator.authority} webhook", partial(operator.default_foreign, related=others, versions=releases)
     yield decoding
 
 

@@ -54,6 +54,10 @@ class KindDefaults(NamedTuple):
     computed: Mapping[KeyPath, Callable[[Json], Any]] = {}  # never changed
 
 
+def _unmarked(_manifest: Json, role: ExpandedRole, _request: KindContext) -> ExpandedRole:
+    return role
+
+
 class QueueSystem(NamedTuple):
     """The objects that represent queues, priorities and device classes in one queue system."""
 
@@ -83,6 +87,8 @@ class QueueSystem(NamedTuple):
     """Fields of a profile that the objects of a cluster, by kind, show."""
     admit: Callable[[AdmissionRequest], list[JobAdmission | None]] | None = None
     """What becomes of each job, if its admission is modeled; None for a part of another job."""
+    mark: Callable[[Json, ExpandedRole, KindContext], ExpandedRole] = _unmarked
+    """Return the pods of a role of a queued object with what the queue system writes on them."""
 
 
 def _no_fields(_job: Job, _cluster: ClusterProfile) -> JsonDict | None:
@@ -583,7 +589,7 @@ class Operator:
         """Yield the objects that an administrator applies for manifests of its target."""
         return iter(())
 
-    def default_foreign(self, manifest: Json, related: Sequence[Json]) -> Json:
+    def default_foreign(self, manifest: Json, related: Sequence[Json], versions: Versions) -> Json:
         """Return an object of one of the `foreign` kinds after its mutating webhook."""
         return manifest
 

@@ -80,6 +80,12 @@ def limit_sentences(spec: Json, subject: str) -> Iterator[str]:
         yield f"ttlSecondsAfterFinished {keep}: that long after its end the cluster deletes it with its pods"
 
 
+def suspension_notes(spec: Json, path: str = "spec") -> tuple[str, ...]:
+    """Return a sentence if `spec`, which is at a path of the object, suspends it."""
+    is_suspended = spec.get("suspend") is True
+    return (f"suspended: the pods are created when {path}.suspend becomes false",) if is_suspended else ()
+
+
 def job_labels(name: str) -> dict[str, str]:
     """Return the labels that the API server adds to the pod template (Kubernetes 1.27 and later)."""
     return {"batch.kubernetes.io/job-name": name, "job-name": name}

@@ -151,7 +151,8 @@ def _format_version(version: Version) -> str:
 class Requirement(NamedTuple):
     """One required thing. `kind` is kubernetes, operator, crd, api, gate, namespace, object, resource or runtime.
 
-    Of the pods of a job: pods (how many, with which requests), label, taint (tolerated), or nodes (that take them).
+    Of the pods of a job: pods (how many, with which requests), image (of a container that the operator adds), label,
+    taint (tolerated), or nodes (that take them).
     """
 
     kind: str

@@ -14,7 +14,7 @@ from ptcompile.linter.rule import Subject, subject_of
 from ptcompile.operators.table import JOB_KINDS
 from ptcompile.requirements.jobs import Requirement
 from ptcompile.world.nodes import Pools
-from ptcompile.world.workload import Stream
+from ptcompile.world.workload import Stream, WorkloadRole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +44,19 @@ def _needs_of_job(subject: Subject, pools: Pools | None) -> Iterator[Requirement
         yield Requirement("pods", size, "", f"{role}{gang * (id(template) in waiting)}")
         yield from _marks(placement.pod.spec, role)
         yield from [Requirement("nodes", placement.text(), "", role)] if known.groups else ()
+    for workload_role in subject.roles:
+        yield from _images(workload_role, job)
     for misfit in gang_misfits(subject, known):
         yield Requirement("nodes", misfit.text, "", job)
+
+
+def _images(role: WorkloadRole, job: str) -> Iterator[Requirement]:
+    """Yield the images of the containers that the operator adds to the pods of a role."""
+    names = {container.name for container in role.template.containers} if role.template is not None else {}
+    for container in role.pod.view.containers:
+        if container.name not in names:
+            image = as_string(container.spec.get("image"))
+            yield Requirement("image", image, "", f"{container.name}, added to {role.expanded.name} of {job}")
 
 
 def _marks(spec: Json, role: str) -> Iterator[Requirement]:

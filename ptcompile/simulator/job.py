@@ -14,6 +14,7 @@ from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import GENERATED, Json, JsonDict, as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.gangs import named_groups
+from ptcompile.operators.queues.queue_systems import queued
 from ptcompile.operators.table import expand, kind_named
 from ptcompile.simulator.pod import WorkloadPods
 
@@ -66,9 +67,8 @@ def job_of(
     manifest: Json, stream: Objects, versions: Versions, target: str | None, frameworks: tuple[str, ...] = ()
 ) -> SimulatedJob:
     """Return the job of a manifest in its stream. `frameworks`: see `queueFrameworks` of a profile."""
-    return SimulatedJob(
-        manifest, expand(manifest, versions=versions, related=stream), stream, target, versions, frameworks
-    )
+    expansion = queued(expand(manifest, versions=versions, related=stream), manifest, stream, versions, frameworks)
+    return SimulatedJob(manifest, expansion, stream, target, versions, frameworks)
 
 
 def job_in(stream: Objects, manifest: Json, versions: Versions) -> SimulatedJob:

@@ -83,7 +83,8 @@ def test_kueue_suspends_a_queued_job(target: str) -> None:
 def test_kueue_gates_a_queued_pod() -> None:
     queued = {**pod(), "metadata": {"name": "p", "labels": {"kueue.x-k8s.io/queue-name": "q"}}}
     stored = ptcompile.stored(queued).objects[0].manifest
-    assert stored["spec"]["schedulingGates"] == [{"name": "kueue.x-k8s.io/admission"}]
+    gates = [{"name": "kueue.x-k8s.io/admission"}, {"name": "kueue.x-k8s.io/topology"}]
+    assert stored["spec"]["schedulingGates"] == gates
     assert stored["metadata"]["labels"]["kueue.x-k8s.io/managed"] == "true"
     assert stored["metadata"]["finalizers"] == ["kueue.x-k8s.io/managed"]
 

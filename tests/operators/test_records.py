@@ -50,7 +50,7 @@ ARGUMENTS: dict[Callable[..., Any], tuple[Any, ...]] = {
     Operator.gangs: (),
     Operator.platform_objects: ((), Versions()),
     Operator.validate_foreign: ({"apiVersion": "v1", "kind": "Pod"}, KindContext()),
-    Operator.default_foreign: ({"apiVersion": "v1", "kind": "Pod"}, []),
+    Operator.default_foreign: ({"apiVersion": "v1", "kind": "Pod"}, [], Versions()),
     Operator.validate_foreign_update: (Update({}, {}, Versions(), ()),),
 }
 """The smallest arguments of each method."""

@@ -75,3 +75,14 @@ def test_a_dump_beside_the_job(tmp_path: Path, capsys: pytest.CaptureFixture[str
     ran = here(capsys, "requires", tmp_path / "job.yaml", tmp_path / "dump.yaml", "--target", "job")
     assert ran.out.splitlines()[-1] == "nodes      0/1 nodes fit: 1 has 4 nvidia.com/gpu, 8 are requested  (Job/train)"
     assert here(capsys, "requires", tmp_path / "dump.yaml").status == 1
+
+
+@pytest.mark.parametrize(("nodes", "images"), [(2, ["alpine:3.10"]), (1, [])])
+def test_the_image_that_the_operator_adds(nodes: int, images: list[str]) -> None:
+    """Training-operator 1.9 gives the workers of a job with a master an init container."""
+    rows = ptcompile.requires(smallest(f"nodes: {nodes}"), target="pytorchjob").requirements
+    found = [row for row in rows if row.kind == "image"]
+    assert [row.name for row in found] == images
+    assert all(row.why == "init-pytorch, added to worker of PyTorchJob/train" for row in found)
+    job_rows = ptcompile.requires(smallest(f"nodes: {nodes}"), target="job").requirements
+    assert not [row for row in job_rows if row.kind == "image"]

@@ -39,7 +39,7 @@ def with_class(request: Request, state: ClusterState) -> Request:
     """Return the request for a pod with the class, priority and preemption policy that the server sets."""
     if not request.is_pod or request.old is not None:
         return request
-    given = _priority_of(request.spec, state) or (None if request.spec.get("priorityClassName") else _NO_CLASS)
+    given = _known_priority(request.spec, state)
     if given is None:
         return request
     set_fields = {"priority": given.value, "preemptionPolicy": given.preemption}
@@ -49,19 +49,23 @@ def with_class(request: Request, state: ClusterState) -> Request:
     return request._replace(object={**request.object, "spec": {**request.spec, **missing}})
 
 
+def priority_of(spec: Json, objects: Sequence[Json]) -> int | None:
+    """Return the priority of a pod among these objects of its cluster, or None if its class is not one of them."""
+    given = _known_priority(spec, ClusterState(objects))
+    return None if given is None else as_int(spec.get("priority"), given.value)
+
+
+def _known_priority(spec: Json, state: ClusterState) -> PodPriority | None:
+    return _priority_of(spec, state) or (None if spec.get("priorityClassName") else _NO_CLASS)
+
+
 def _priority_of(spec: Json, state: ClusterState) -> PodPriority | None:
-    """Return what a pod's class gives, or the default class, or None if the files have no such class."""
+    """Return what a pod's class gives, or the default class for "", or None if the files have no such class.
+
+    Of several default classes the one with the lowest value counts.
+    """
     name = as_string(spec.get("priorityClassName"))
-    if not name:
-        return _default_class(state)
-    if name in _SYSTEM:
-        return _SYSTEM[name]
-    return _classes(state).get(name)
-
-
-def _default_class(state: ClusterState) -> PodPriority | None:
-    """Return the default class of the files, of several the one with the lowest value, or None."""
-    return _classes(state).get("")
+    return _SYSTEM.get(name) or _classes(state).get(name)
 
 
 def _classes(state: ClusterState) -> dict[str, PodPriority]:

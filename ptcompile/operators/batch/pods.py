@@ -15,6 +15,7 @@ from ptcompile.kinds.templates import (
     restart_sentences,
     restarts_by_rule,
 )
+from ptcompile.kubernetes.pod_spec import grace_seconds
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -47,10 +48,8 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     labels = {**string_map(metadata.get("labels")), **job_labels(name)}
     service = find_headless_service(request.related, as_string(pod.get("subdomain")) or None, labels, namespace)
     role = job_role("job", name, spec, namespace, request, dns=service is not None)
-    notes: tuple[str, ...] = ()
-    if spec.get("suspend") is True:
-        notes = ("suspended: the pods are created when spec.suspend becomes false",)
-    return Expansion((role,), (service,) if service else (), jobs=(job_summary(name, "job", spec),), notes=notes)
+    services = (service,) if service else ()
+    return Expansion((role,), services, jobs=(job_summary(name, "job", spec),), notes=templates.suspension_notes(spec))
 
 
 def pod_count(spec: Json) -> int:
@@ -177,7 +176,9 @@ def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
     yield f"a lost node: {lost_pod(spec).text}"
     for rule in as_mappings(nested_map(spec, "successPolicy").get("rules"))[:1]:
         indexes = as_string(rule.get("succeededIndexes"))
-        yield f"successPolicy: done when index {indexes} succeeds" if indexes else "successPolicy: done by count"
+        grace = grace_seconds(template)
+        done = f"done when index {indexes} succeeds" if indexes else "done by count"
+        yield f"successPolicy: {done}, and complete when the other pods have ended, at most {grace} seconds later"
     yield from limit_sentences(spec, "the Job")
 
 

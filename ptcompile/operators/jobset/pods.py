@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from ptcompile.apiserver.admission.priority import priority_of
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.model import KindContext, LostPod, Retry, StartOrder
 from ptcompile.kinds.pods import ExpandedRole, Expansion, PodView, unreadable_names
-from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences
+from ptcompile.kinds.templates import Template, indexed_mappings, limit_sentences, suspension_notes
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -52,9 +53,8 @@ def expand(manifest: Json, request: KindContext, *, main: str | None = None) -> 
     jobs = [_with_defaults(rj) for rj in replicated_jobs]
     jobset = _JobSetExpansion(manifest, spec, jobs, request, main)
     roles = tuple(jobset.role(position) for position in range(len(jobs)))
-    notes = ["suspended: the pods are created when spec.suspend becomes false"] if spec.get("suspend") is True else []
-    notes += placement_notes(manifest)
-    return Expansion(roles, jobset.services(), jobs=jobset.jobs(), notes=tuple(notes))
+    notes = (*suspension_notes(spec), *placement_notes(manifest))
+    return Expansion(roles, jobset.services(), jobs=jobset.jobs(), notes=notes)
 
 
 def _with_defaults(replicated: Json) -> Json:
@@ -123,6 +123,8 @@ class _JobSetExpansion:
         name = as_string(replicated.get("name"))
         spec = self._with_subdomain(nested_map(replicated, "template", "spec"))
         build = PodBuilder(name, spec, self.namespace, self.request, dns=self.dns, main=self.main)
+        if NODE_SELECTOR not in build.annotations:
+            build.labels[f"{_PREFIX}priority"] = self._priority(build.pod)
         pods_per_job = pod_count(spec)
         shared_labels = self._fixed(position)
 
@@ -134,6 +136,11 @@ class _JobSetExpansion:
             )
 
         return ExpandedRole(name, self.replicas[position] * pods_per_job, pod)
+
+    def _priority(self, pod: Json) -> str:
+        """Return the label that JobSet's pod webhook sets to the priority that the server gives the pod."""
+        priority = priority_of(pod, self.request.related)
+        return f"<priority of {pod['priorityClassName']}>" if priority is None else str(priority)
 
     def _with_subdomain(self, spec: Json) -> Json:
         if not self.dns:
@@ -348,8 +355,7 @@ def describe_spec_failures(spec: Json) -> Iterator[str]:
     target_jobs = as_strings(success.get("targetReplicatedJobs"))
     operator = as_string(success.get("operator")) or "All"
     yield f"successPolicy {operator}: done when {operator.lower()} of {', '.join(target_jobs) or 'the Jobs'} succeeded"
-    if spec.get("ttlSecondsAfterFinished") is not None:
-        yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the JobSet")
+    yield from limit_sentences({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the JobSet")
 
 
 def _describe_rule(rule: Json) -> str:

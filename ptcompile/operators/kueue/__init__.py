@@ -9,6 +9,7 @@ from ptcompile.diagnostics import Problems
 from ptcompile.kinds.model import Feature, Foreign, Install, Kind, KindContext, Operator, QueueSystem, RuleHelp
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.versions import Versions
 
 
 class KueueKind(Kind):
@@ -74,6 +75,12 @@ class Kueue(Operator):
         "kueue-runtime-patches": Feature(
             "kueue", (0, 17), "a TrainJob is started through its runtimePatches", "Kueue issue 14722, facts/kueue"
         ),
+        "kueue-topology-gate": Feature(
+            "kueue", (0, 14), "a queued Pod has the gate of its topology too", "Kueue 0.17, pod_webhook.go, Default"
+        ),
+        "kueue-queue-labels": Feature(
+            "kueue", (0, 17), "admitted pods have labels with their queues", "Kueue 0.17, AssignQueueLabelsForPods"
+        ),
         "kueue-v1beta2": Feature("kueue", (0, 15), "kueue.x-k8s.io/v1beta2", "Kueue 0.15 release notes"),
     }
     modeled_since = (0, 18)
@@ -118,10 +125,10 @@ class Kueue(Operator):
 
         return QUEUES
 
-    def default_foreign(self, manifest: Json, related: Sequence[Json]) -> Json:
+    def default_foreign(self, manifest: Json, related: Sequence[Json], versions: Versions) -> Json:
         from ptcompile.operators.kueue.webhooks.creation import default
 
-        return default(manifest, related)
+        return default(manifest, related, versions)
 
     def validate_foreign(self, manifest: Json, request: KindContext) -> Problems:
         from ptcompile.operators.kueue.webhooks.creation import check_created

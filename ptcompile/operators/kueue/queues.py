@@ -20,6 +20,8 @@ from ptcompile.operators.queues.queue_systems import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kinds.admission import AdmissionRequest, JobAdmission
+    from ptcompile.kinds.model import KindContext
+    from ptcompile.kinds.pods import ExpandedRole
 
 
 _OFF_SINCE = (0, 19)
@@ -120,6 +122,12 @@ def _admit(request: AdmissionRequest) -> list[JobAdmission | None]:
     return admit_jobs(request)
 
 
+def _mark(manifest: Json, role: ExpandedRole, request: KindContext) -> ExpandedRole:
+    from ptcompile.operators.kueue.webhooks.pod_sets import marked
+
+    return marked(manifest, role, request)
+
+
 QUEUES = QueueSystem(
     api_version,
     "LocalQueue",
@@ -132,4 +140,5 @@ QUEUES = QueueSystem(
     named_by=queue_of,
     profile_fields=_profile_fields,
     admit=_admit,
+    mark=_mark,
 )

@@ -8,7 +8,7 @@ from functools import partial
 from ptcompile.kinds import templates
 from ptcompile.kinds.model import KindContext, KindDefaults, LostPod
 from ptcompile.kinds.pods import MAX_NAMED_HOSTS, ExpandedRole, Expansion, PodView, template_parts
-from ptcompile.kinds.templates import Template, limit_sentences
+from ptcompile.kinds.templates import Template, limit_sentences, suspension_notes
 from ptcompile.kubernetes.unstructured import (
     Json,
     JsonDict,
@@ -201,12 +201,10 @@ class _MPIJob:
         size = as_int(policy.get("minAvailable"), self.counts.get("Worker", 0) + 1)
         return {"minMember": size, "queue": as_string(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
 
-    def notes(self) -> list[str]:
+    def notes(self) -> tuple[str, ...]:
         """Return notes about behavior that the objects do not show."""
-        notes = ["mpirun in the launcher starts the processes; the operator sets no MASTER_ADDR, RANK or WORLD_SIZE"]
-        if nested_map(self.spec, "runPolicy").get("suspend") is True:
-            notes.append("suspended: the pods are created when spec.runPolicy.suspend becomes false")
-        return notes
+        mpirun = "mpirun in the launcher starts the processes; the operator sets no MASTER_ADDR, RANK or WORLD_SIZE"
+        return mpirun, *suspension_notes(nested_map(self.spec, "runPolicy"), "spec.runPolicy")
 
 
 def lost_pod(manifest: Json, role: str) -> LostPod:

@@ -28,6 +28,7 @@ CONTAINER = "pytorch"
 PORT_NAME = "pytorchjob-port"
 PORT = 23456
 _PREFIX = "training.kubeflow.org/"
+_INIT_IMAGE = "alpine:3.10"
 _INIT_SCRIPT = (
     "err=1;for i in $(seq 100); do if nslookup {master}; then err=0 && break; fi;"
     "echo waiting for master; sleep 2; done; exit $err"
@@ -47,12 +48,9 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
         panic = "the controller panics on an empty rdzvConf (training-operator 1.9): no pod is created"
         return Expansion(refused=(panic,))
     job = _PyTorchJob(manifest, spec, replicas, request.versions)
-    notes: tuple[str, ...] = ()
-    if nested_map(spec, "runPolicy").get("suspend") is True:
-        notes = ("suspended: the pods are created when spec.runPolicy.suspend becomes false",)
     roles = tuple(job.role(name) for name in ("Master", "Worker") if name in replicas)
     services = tuple(job.service(role, i) for role in roles for i in _service_indexes(role.count))
-    return Expansion(roles, services, job.pod_group(), notes=notes)
+    return Expansion(roles, services, job.pod_group(), notes=tuple(job.notes()))
 
 
 def _service_indexes(count: int) -> range:
@@ -73,6 +71,14 @@ class _PyTorchJob:
         self.templates = {name: _with_port(template_parts(r.get("template"))[1]) for name, r in replicas.items()}
         self.elastic = spec.get("elasticPolicy")
 
+    def notes(self) -> Iterator[str]:
+        yield from templates.suspension_notes(nested_map(self.spec, "runPolicy"), "spec.runPolicy")
+        if "Master" in self.counts and self.counts.get("Worker"):
+            yield (
+                f"the operator gives workers an init container with the image {_INIT_IMAGE}, unless its flag "
+                "--pytorch-init-container-image names another: they start only where it can be pulled"
+            )
+
     def pod_group(self) -> Json:
         policy = nested_map(self.spec, "runPolicy", "schedulingPolicy")
         size = as_int(policy.get("minAvailable"), sum(self.counts.values()))
@@ -92,7 +98,7 @@ class _PyTorchJob:
         script = _INIT_SCRIPT.format(master=f"{self.name}-master-0")
         init_container = {
             "name": "init-pytorch",
-            "image": "alpine:3.10",
+            "image": _INIT_IMAGE,
             "command": ["sh", "-c", script],
             "resources": {"requests": {"cpu": "50m", "memory": "10Mi"}, "limits": {"cpu": "100m", "memory": "20Mi"}},
         }

@@ -6,13 +6,13 @@ docs/topology (2026-03-07).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.kinds.pods import ExpandedRole, Shares
+    from ptcompile.kinds.pods import ExpandedRole, Expansion, Shares
     from ptcompile.kinds.status import Status
     from ptcompile.kubernetes.versions import Versions
 
@@ -112,6 +112,21 @@ def queue_sentences(manifest: Json, versions: Versions, frameworks: Collection[s
     plugins = nested_map(manifest, "spec", "plugins")
     if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
         yield "Volcano runs its plugins in random order: their variables may be in a different order in each pod"
+
+
+def queued(
+    expansion: Expansion, manifest: Json, related: Sequence[Json], versions: Versions, frameworks: Collection[str]
+) -> Expansion:
+    """Return the pods of an object with what Kueue writes on them, if the object is in its queue."""
+    from ptcompile.kinds.model import KindContext
+    from ptcompile.operators.table import BY_QUEUE_SYSTEM
+
+    is_queued = KUEUE_QUEUE in nested_map(manifest, "metadata", "labels")
+    if not is_queued or _framework_setting(kind_of(manifest), versions, frameworks):
+        return expansion
+    mark = BY_QUEUE_SYSTEM["kueue"].queues().mark
+    context = KindContext(versions, related)
+    return expansion._replace(roles=tuple(mark(manifest, role, context) for role in expansion.roles))
 
 
 def _framework_setting(kind: tuple[str, str], versions: Versions, switched_on: Collection[str]) -> str:

@@ -230,4 +230,7 @@ def describe_failures(manifest: Json, related: Sequence[Json]) -> Iterator[str]:
     yield from describe_spec_failures(nested_map(runtime, "spec", "template", "spec"))
     deadline = nested_map(manifest, "spec").get("activeDeadlineSeconds")
     if deadline is not None:
-        yield f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its pods are deleted"
+        yield (
+            f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its JobSet is deleted with its pods; "
+            "Trainer creates it again with new pods, and deletes those at once"
+        )

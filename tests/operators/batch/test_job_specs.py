@@ -138,8 +138,18 @@ def _texts(spec: Json) -> list[str]:
         ({}, "backoffLimit 6: that many failures are retried, then the Job fails; only the failed pod is recreated"),
         ({"backoffLimit": 0}, "backoffLimit 0: the first failure fails the Job"),
         ({"backoffLimitPerIndex": 0}, "backoffLimitPerIndex 0: retries of each index"),
-        ({"successPolicy": {"rules": [{"succeededIndexes": "0"}]}}, "successPolicy: done when index 0 succeeds"),
-        ({"successPolicy": {"rules": [{"succeededCount": 1}]}}, "successPolicy: done by count"),
+        (
+            {"successPolicy": {"rules": [{"succeededIndexes": "0"}]}},
+            "successPolicy: done when index 0 succeeds, and complete when the other pods have ended, "
+            "at most 30 seconds later",
+        ),
+        (
+            {
+                "successPolicy": {"rules": [{"succeededCount": 1}]},
+                "template": {"spec": {"terminationGracePeriodSeconds": 300}},
+            },
+            "successPolicy: done by count, and complete when the other pods have ended, at most 300 seconds later",
+        ),
     ],
 )
 def test_sentences_about_failures(spec: Json, text: str) -> None:

@@ -307,3 +307,37 @@ def test_convert_never_loses_the_annotation_in_silence() -> None:
     assert [d.severity for d in result.diagnostics if EXCLUSIVE in d.message] == ["error"]
     lossy = ptcompile.convert(manifest, target="job", lossy=True)
     assert [d.severity for d in lossy.diagnostics if EXCLUSIVE in d.message] == ["warning"]
+
+
+PRIORITY = "jobset.sigs.k8s.io/priority"
+
+
+@pytest.mark.parametrize(
+    ("class_name", "others", "expected"),
+    [
+        (None, [], "0"),
+        ("system-node-critical", [], "2000001000"),
+        ("high", [], "<priority of high>"),
+        ("high", [("high", 7)], "7"),
+    ],
+)
+def test_the_webhook_of_pods_adds_their_priority(
+    class_name: str | None, others: list[tuple[str, int]], expected: str
+) -> None:
+    """JobSet 0.12, pkg/webhooks/pod_webhook.go, Default: a label, and no annotation."""
+    classes = [
+        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value}
+        for name, value in others
+    ]
+    manifest = jobset(replicated("node", job={"template": template(priorityClassName=class_name)}))
+    (pod,) = expand(manifest, related=classes).pods
+    assert pod.labels[PRIORITY] == expected
+    assert PRIORITY not in pod.annotations
+
+
+def test_pods_placed_by_a_node_selector_have_no_priority_label() -> None:
+    manifest = jobset(replicated("node"))
+    pod_template = manifest["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    pod_template["metadata"] = {"annotations": {"alpha.jobset.sigs.k8s.io/node-selector": "true"}}
+    (pod,) = expand(manifest).pods
+    assert PRIORITY not in pod.labels

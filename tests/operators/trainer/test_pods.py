@@ -235,5 +235,8 @@ def test_a_deadline_ends_a_trainjob(deadline: int | None) -> None:
     job = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "a"},
            "spec": {"runtimeRef": {"name": "torch-distributed"}, **fields}}  # fmt: skip
     sentences = [text for text in describe_failures(job, ()) if text.startswith("activeDeadlineSeconds")]
-    expected = f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its pods are deleted"
+    expected = (
+        f"activeDeadlineSeconds {deadline}: then the TrainJob fails and its JobSet is deleted with its pods; "
+        "Trainer creates it again with new pods, and deletes those at once"
+    )
     assert sentences == ([] if deadline is None else [expected])

@@ -26,10 +26,16 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
-from ptcompile.operators.kueue.webhooks.kinds import ADMISSION_GATE, KINDS, SKIPPED_NAMESPACES
+from ptcompile.operators.kueue.webhooks.kinds import (
+    ADMISSION_GATE,
+    KINDS,
+    MANAGED,
+    SKIPPED_NAMESPACES,
+    TOPOLOGY_GATE,
+)
 from ptcompile.operators.kueue.webhooks.labels import check_labels, check_suspend
 from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets, pod_sets_of
-from ptcompile.operators.kueue.webhooks.pods import MANAGED
+from ptcompile.operators.table import has_feature
 
 _POD = ("v1", "Pod")
 _LOCAL_QUEUES = frozenset({("kueue.x-k8s.io/v1beta2", "LocalQueue"), ("kueue.x-k8s.io/v1beta1", "LocalQueue")})
@@ -143,7 +149,7 @@ def check_topology(manifest: Json, request: KindContext) -> Problems:
         yield from check_groups(pod_sets)
 
 
-def default(manifest: Json, related: Sequence[Json]) -> Json:
+def default(manifest: Json, related: Sequence[Json], versions: Versions) -> Json:
     """Return an object of one of `KINDS` with its queue, suspended until it is admitted."""
     if namespace_of(manifest) in SKIPPED_NAMESPACES:
         return manifest
@@ -151,7 +157,12 @@ def default(manifest: Json, related: Sequence[Json]) -> Json:
     kind = KINDS[kind_of(manifest)]
     if not queue_of(nested_map(queued, "metadata")) or kind.serving:
         return queued
-    return _suspended(queued, kind.suspend) if kind.suspend else _gated(queued)
+    if not kind.suspend:
+        return _gated(queued, versions)
+    from ptcompile.operators.kueue.webhooks.train_jobs import with_patch_of_kueue
+
+    suspended = _suspended(queued, kind.suspend)
+    return with_patch_of_kueue(suspended, versions) if kind_of(manifest) == _TRAIN_JOB else suspended
 
 
 def _suspended(manifest: Json, path: tuple[str, ...]) -> Json:
@@ -161,14 +172,15 @@ def _suspended(manifest: Json, path: tuple[str, ...]) -> Json:
     return {**manifest, path[0]: _suspended(as_mapping(manifest.get(path[0])), path[1:])}
 
 
-def _gated(pod: Json) -> Json:
-    """Return a Pod with Kueue's scheduling gate, label and finalizer."""
+def _gated(pod: Json, versions: Versions) -> Json:
+    """Return a Pod with Kueue's scheduling gates, label and finalizer."""
     metadata: JsonDict = {**nested_map(pod, "metadata")}
     metadata["labels"] = {**nested_map(metadata, "labels"), MANAGED: "true"}
     finalizers = as_strings(metadata.get("finalizers"))
     metadata["finalizers"] = finalizers if MANAGED in finalizers else [*finalizers, MANAGED]
     spec = nested_map(pod, "spec")
     gates = as_mappings(spec.get("schedulingGates"))
-    if all(gate.get("name") != ADMISSION_GATE for gate in gates):
-        spec = {**spec, "schedulingGates": [*gates, {"name": ADMISSION_GATE}]}
-    return {**pod, "metadata": metadata, "spec": spec}
+    names = [gate.get("name") for gate in gates]
+    added = [ADMISSION_GATE, TOPOLOGY_GATE] if has_feature("kueue-topology-gate", versions) else [ADMISSION_GATE]
+    missing = [{"name": name} for name in added if name not in names]
+    return {**pod, "metadata": metadata, "spec": {**spec, "schedulingGates": [*gates, *missing]}}

@@ -52,8 +52,12 @@ KINDS: dict[GroupVersionKind, QueuedKind] = {
 SKIPPED_NAMESPACES = frozenset({"kube-system", "kueue-system"})
 """Namespaces that the webhooks' configurations exclude; the second is where Kueue is installed by default."""
 
+MANAGED = "kueue.x-k8s.io/managed"
+"""The label and finalizer of a Pod in a queue."""
 ADMISSION_GATE = "kueue.x-k8s.io/admission"
 """The scheduling gate of a Pod that is not admitted yet."""
+TOPOLOGY_GATE = "kueue.x-k8s.io/topology"
+"""The scheduling gate of a Pod that has no place in a topology yet; every queued Pod gets it."""
 
 
 def is_suspended(manifest: Json, kind: QueuedKind) -> bool:

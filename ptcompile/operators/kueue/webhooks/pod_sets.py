@@ -10,10 +10,25 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
+from ptcompile.kinds.model import KindContext
+from ptcompile.kinds.pods import ExpandedRole, PodView
 from ptcompile.kinds.templates import indexed_mappings
+from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.requests import GroupVersionKind
-from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_string, kind_of, nested_map, string_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_int,
+    as_mapping,
+    as_string,
+    kind_of,
+    namespace_of,
+    nested_map,
+    string_map,
+)
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue.queues import PREFIX, api_version, queue_of
+from ptcompile.operators.kueue.webhooks.kinds import KINDS, MANAGED
+from ptcompile.operators.table import has_feature
 
 
 class PodSetTemplate(NamedTuple):
@@ -49,6 +64,37 @@ def pod_sets_of(manifest: Json) -> list[PodSetTemplate]:
     """
     read = _READERS.get(kind_of(manifest))
     return [] if read is None else list(read(manifest))
+
+
+def marked(manifest: Json, role: ExpandedRole, request: KindContext) -> ExpandedRole:
+    """Return the pods of a role of a queued object with Kueue's labels and annotation (Kueue 0.17).
+
+    The name of the Workload contains a hash of the object's uid. A Pod has only the label of the webhook: the others
+    are written when it is admitted, and no earlier.
+    """
+    kind = KINDS.get(kind_of(manifest))
+    if kind is None or kind.serving:
+        return role
+
+    labels = {f"{PREFIX}podset": "main" if kind_of(manifest) == _JOB else role.name}
+    notes = {f"{PREFIX}workload": "<workload>"}
+    queue = queue_of(nested_map(manifest, "metadata"))
+    if has_feature("kueue-queue-labels", request.versions):
+        labels[f"{PREFIX}local-queue-name"] = queue
+        local_queues = objects(request.related).in_namespace(namespace_of(manifest))
+        for local in local_queues.by_name((api_version(request.versions), "LocalQueue"), queue):
+            labels[f"{PREFIX}cluster-queue-name"] = as_string(nested_map(local, "spec").get("clusterQueue"))
+    if not kind.suspend:
+        labels, notes = {MANAGED: "true"}, {}
+
+    def pod(index: int) -> PodView:
+        view = role.pod(index)
+        return view._replace(labels={**view.labels, **labels}, annotations={**view.annotations, **notes})
+
+    return role._replace(pod=pod)
+
+
+_JOB = ("batch/v1", "Job")
 
 
 def pods_of_job(spec: Json) -> int:

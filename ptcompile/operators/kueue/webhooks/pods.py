@@ -9,13 +9,13 @@ from ptcompile.diagnostics import Path, Problems
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import Json
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
+from ptcompile.operators.kueue.webhooks.kinds import MANAGED
 from ptcompile.operators.kueue.webhooks.labels import annotations_of, check_name, labels_of, prebuilt_of, rejection
 
 GROUP = f"{PREFIX}pod-group-name"
 """A label, or an annotation, which wins."""
 _COUNT = f"{PREFIX}pod-group-total-count"
 _RETRIABLE = f"{PREFIX}retriable-in-group"
-MANAGED = f"{PREFIX}managed"
 PARENT = f"{PREFIX}pod-suspending-parent"
 """Annotation that Kueue adds to the pods of a queued Deployment, StatefulSet or LeaderWorkerSet."""
 

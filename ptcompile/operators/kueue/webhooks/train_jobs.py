@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.diagnostics import Path, Problem, Problems, field_path
 from ptcompile.kinds.model import KindContext
-from ptcompile.kinds.templates import indexed_mappings
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, may_mention, nested_map, string_map
+from ptcompile.kinds.templates import indexed_mappings, with_items
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, may_mention, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.queues import PREFIX
 from ptcompile.operators.kueue.webhooks.labels import rejection
@@ -36,6 +36,16 @@ def check_train_job(manifest: Json, request: KindContext) -> Problems:
             path, _ = patched.get((pod_set.name, str(problem.path[-1])), (("spec", "runtimeRef", "name"), ""))
             help = f"{problem.help}, in runtimePatches or the runtime"
             yield _moved(problem, path)._replace(help=help, on_key=False)
+
+
+def with_patch_of_kueue(manifest: Json, versions: Versions) -> Json:
+    """Return a TrainJob with the empty patch that Kueue fills when it admits the job."""
+    spec = nested_map(manifest, "spec")
+    is_there = any(patch.get("manager") == _MANAGER for patch in as_mappings(spec.get("runtimePatches")))
+    if is_there or not has_feature("kueue-runtime-patches", versions):
+        return manifest
+    patch = {"manager": _MANAGER, "trainingRuntimeSpec": {"template": {"spec": {}}}}
+    return {**manifest, "spec": with_items(spec, "runtimePatches", [patch])}
 
 
 def check_patch_of_kueue(manifest: Json, versions: Versions) -> Problems:

@@ -9,7 +9,8 @@ import pytest
 import ptcompile
 from ptcompile.apiserver import validate
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.operators.kueue.webhooks.creation import default
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue.webhooks import creation
 from tests.linter.rules.launch.making import jobset, role
 from tests.operators.kueue.webhooks.making import (
     JOB,
@@ -113,6 +114,7 @@ def test_a_patch_of_kueues_own_manager_matters_in_a_queue_only() -> None:
 
 
 GATE = {"name": "kueue.x-k8s.io/admission"}
+TOPOLOGY = {"name": "kueue.x-k8s.io/topology"}
 MANAGED = "kueue.x-k8s.io/managed"
 
 
@@ -120,42 +122,60 @@ def _queued(manifest: Json) -> Json:
     return labelled(manifest, {**QUEUE})
 
 
+def default(manifest: Json, kueue: tuple[int, int] = (0, 19)) -> Json:
+    return creation.default(manifest, (), Versions(kueue=kueue))
+
+
 def test_a_job_in_a_queue_is_suspended() -> None:
-    assert nested_map(default(_queued(JOB), ()), "spec")["suspend"] is True
-    assert "suspend" not in default(labelled(JOB), ())["spec"]
+    assert nested_map(default(_queued(JOB)), "spec")["suspend"] is True
+    assert "suspend" not in default(labelled(JOB))["spec"]
     system = _queued(JOB)
     system["metadata"]["namespace"] = "kube-system"
-    assert default(system, ()) == system
+    assert default(system) == system
 
 
 @pytest.mark.parametrize("manifest", SERVING, ids=lambda manifest: manifest["kind"])
 def test_objects_that_serve_are_not_suspended(manifest: Json) -> None:
-    assert default(_queued(manifest), ()) == _queued(manifest)
+    assert default(_queued(manifest)) == _queued(manifest)
 
 
 @pytest.mark.parametrize("manifest", JOBS, ids=lambda manifest: manifest["kind"])
 def test_every_other_kind_waits(manifest: Json) -> None:
-    waiting = str(default(_queued(manifest), ()))
+    waiting = str(default(_queued(manifest)))
     assert "'suspend': True" in waiting or GATE["name"] in waiting
 
 
 @pytest.mark.parametrize(
     ("finalizers", "gates", "expected_finalizers", "expected_gates"),
     [
-        (None, None, [MANAGED], [GATE]),
-        (["a"], [{"name": "b"}], ["a", MANAGED], [{"name": "b"}, GATE]),
-        ([MANAGED], [GATE], [MANAGED], [GATE]),
-        ([MANAGED, "a"], [GATE, {"name": "b"}], [MANAGED, "a"], [GATE, {"name": "b"}]),
+        (None, None, [MANAGED], [GATE, TOPOLOGY]),
+        (["a"], [{"name": "b"}], ["a", MANAGED], [{"name": "b"}, GATE, TOPOLOGY]),
+        ([MANAGED], [TOPOLOGY, GATE], [MANAGED], [TOPOLOGY, GATE]),
+        ([MANAGED, "a"], [GATE, {"name": "b"}], [MANAGED, "a"], [GATE, {"name": "b"}, TOPOLOGY]),
     ],
 )
-def test_a_pod_gets_a_gate_a_label_and_a_finalizer(
+def test_a_pod_gets_gates_a_label_and_a_finalizer(
     finalizers: Any, gates: Any, expected_finalizers: list[str], expected_gates: list[Json]
 ) -> None:
     pod = _queued(POD)
     if finalizers is not None:
         pod = {**pod, "metadata": {**pod["metadata"], "finalizers": finalizers}}
         pod = {**pod, "spec": {**pod["spec"], "schedulingGates": gates}}
-    gated = default(pod, ())
+    gated = default(pod)
     assert gated["metadata"]["finalizers"] == expected_finalizers
     assert gated["spec"]["schedulingGates"] == expected_gates
     assert gated["metadata"]["labels"] == {**QUEUE, MANAGED: "true"}
+
+
+@pytest.mark.parametrize(("kueue", "gates"), [((0, 13), [GATE]), ((0, 14), [GATE, TOPOLOGY])])
+def test_a_pod_waits_for_its_topology_since_0_14(kueue: tuple[int, int], gates: list[Json]) -> None:
+    """TopologyAwareScheduling is on by default since Kueue 0.14 (pkg/controller/jobs/pod/pod_webhook.go)."""
+    assert default(_queued(POD), kueue)["spec"]["schedulingGates"] == gates
+
+
+def test_a_train_job_in_a_queue_has_an_empty_patch_of_kueue() -> None:
+    """Kueue 0.17, pkg/controller/jobs/trainjob/trainjob_webhook.go."""
+    patch = {"manager": "kueue.x-k8s.io/manager", "trainingRuntimeSpec": {"template": {"spec": {}}}}
+    assert default(_queued(TRAINJOB))["spec"]["runtimePatches"] == [patch]
+    assert "runtimePatches" not in default(_queued(TRAINJOB), (0, 16))["spec"]
+    assert "runtimePatches" not in default(labelled(TRAINJOB))["spec"]

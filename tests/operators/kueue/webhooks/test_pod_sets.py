@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+import ptcompile
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
 from ptcompile.operators.kueue.webhooks.pod_sets import max_pod_sets, pod_sets_of, pods_of_job
+from tests.making import smallest
 from tests.operators.kueue.webhooks.making import (
     JOB,
     JOBS,
@@ -151,3 +153,39 @@ def test_annotations_that_go_does_not_decode_count_for_nothing(annotations: Any,
 )
 def test_replicas_default_to_one(manifest: Json, pods: int) -> None:
     assert [pod_set.pods for pod_set in pod_sets_of(manifest)] == [pods]
+
+
+LOCAL_QUEUE = {
+    "apiVersion": "kueue.x-k8s.io/v1beta2",
+    "kind": "LocalQueue",
+    "metadata": {"name": "q"},
+    "spec": {"clusterQueue": "cq"},
+}
+
+
+@pytest.mark.parametrize(
+    ("target", "kueue", "expected"),
+    [
+        ("job", "0.17", {"podset": "main", "local-queue-name": "q", "cluster-queue-name": "cq"}),
+        ("job", "0.16", {"podset": "main"}),
+        ("jobset", "0.17", {"podset": "node", "local-queue-name": "q", "cluster-queue-name": "cq"}),
+        ("pytorchjob", "0.17", {"podset": "master", "local-queue-name": "q", "cluster-queue-name": "cq"}),
+        ("pytorchjob", "0.19", {}),  # not managed by default
+        ("pod", "0.17", {"queue-name": "q", "managed": "true"}),
+    ],
+)
+def test_the_labels_that_kueue_writes_on_pods(target: str, kueue: str, expected: dict[str, str]) -> None:
+    """Kueue 0.17, pkg/controller/jobframework/reconciler.go."""
+    cluster = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "spec": {"versions": {"kueue": kueue}}}
+    nodes = 1 if target == "pod" else 2
+    manifests = ptcompile.compile(smallest(f"nodes: {nodes}\nqueue: q"), target=target, cluster=cluster).manifests
+    pod = ptcompile.simulate([*manifests, LOCAL_QUEUE], cluster=cluster).pods[0]
+    prefix = "kueue.x-k8s.io/"
+    found = {key.removeprefix(prefix): value for key, value in pod.view.labels.items() if key.startswith(prefix)}
+    assert found == expected
+    assert (f"{prefix}workload" in pod.view.annotations) is ("podset" in expected)
+
+
+def test_pods_outside_of_a_queue_have_no_labels_of_kueue() -> None:
+    pods = ptcompile.simulate(ptcompile.compile(smallest("nodes: 2"), target="job").manifests).pods
+    assert not [key for pod in pods for key in pod.view.labels if key.startswith("kueue.x-k8s.io/")]
