@@ -45,6 +45,11 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE") or "local"
 settings.load_profile(PROFILE)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of the tests that need a cluster (tests/cluster)."""
+    parser.addoption("--cluster", action="store_true", help="run the tests for the cluster that KUBECONFIG names")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Choose a seed if examples are new, before hypothesis reads its option; all xdist workers get the same seed.
