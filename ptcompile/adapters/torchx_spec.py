@@ -7,11 +7,11 @@ pass torchrun the rendezvous endpoint; TorchX's own address, `${rank0_env}`, is 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from string import Template
 from typing import Any
 
-from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.kubernetes.unstructured import JsonDict, entries_of
 from ptcompile.simulator.launchers.command import Invocation, container_invocation
 from ptcompile.simulator.launchers.torchrun import conf_of
 
@@ -138,5 +138,4 @@ def _iter_texts(value: Any, path: str = "") -> list[tuple[str, str]]:
     """Return every string of plain data with its path."""
     if isinstance(value, str):
         return [(path, value)]
-    items: Any = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    return [text for key, item in items for text in _iter_texts(item, f"{path}.{key}".lstrip("."))]
+    return [text for key, item in entries_of(value) for text in _iter_texts(item, f"{path}.{key}".lstrip("."))]

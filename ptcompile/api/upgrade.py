@@ -80,7 +80,10 @@ class Upgrade(NamedTuple):
         )
 
     def summary(self) -> str:
-        """Return how many objects have each effect, as a sentence."""
+        """Return how many objects have each effect, as a sentence, or that mistakes kept them from being compared."""
+        if has_error(self.diagnostics) and not self.objects:
+            return "nothing compared: what was given has errors"
+
         counts = [
             f"{len({row[:2] for row in self.effects if row.effect == effect})} {effect}"
             for effect in EFFECTS
@@ -134,6 +137,7 @@ def upgrade(
     filename: str | None = None,
     name: str | None = None,
     overrides: Iterable[tuple[str | Path, Any]] = (),
+    variants: Iterable[str] = (),
     beside: Iterable[StreamSource] | None = None,
     schemas: Iterable[str | os.PathLike[str]] = (),
     extensions: Extensions | None = None,
@@ -147,6 +151,7 @@ def upgrade(
     """
     arguments.check(filename=filename)
     others = None if beside is None else [*beside]
+    chosen = arguments.strings(variants, "variants")
     before, after = (
         Inputs.read(
             source,
@@ -154,6 +159,7 @@ def upgrade(
             cluster=cluster,
             name=name,
             overrides=[*overrides],
+            variants=chosen,
             beside=others,
             schemas=schemas,
             extensions=extensions,

@@ -260,9 +260,13 @@ def existing_prefix(path: Path, data: Any) -> Path:
     return path
 
 
+_BLOCK_DEPTH: dict[Path, int] = {("roles",): 3, ("master",): 2, ("worker",): 2}
+"""Number of keys that lead to a block of a role, by the second of them; 1 for the fields of the spec itself."""
+
+
 def _too_wide(path: Path) -> bool:
     """Return whether the path is a whole block or patch, which is too imprecise for a finding."""
-    depth = 3 if path[1:2] == ("roles",) else 2 if path[1:2] in {("master",), ("worker",)} else 1
+    depth = _BLOCK_DEPTH.get(path[1:2], 1)
     return path[depth:] in {(), ("elastic",), ("podTemplate",), ("podTemplate", "spec")}
 
 

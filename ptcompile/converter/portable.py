@@ -170,8 +170,10 @@ def _without_own_address(job: JsonDict, hosts: Collection[str]) -> JsonDict:
 def _without_address(container: Json, hosts: Collection[str]) -> Json:
     variables = as_mappings(container.get("env"))
     kept = [item for item in variables if item.get("name") != "MASTER_ADDR" or item.get("value") not in hosts]
+    if kept == variables:
+        return container
     rest = without_keys(container, "env")
-    return container if kept == variables else {**rest, "env": kept} if kept else rest
+    return {**rest, "env": kept} if kept else rest
 
 
 def _without_operator_port(job: JsonDict, name: str, *, names_each: bool) -> JsonDict:

@@ -109,9 +109,9 @@ def _matching_names(selector: str, extra_codes: Mapping[str, str]) -> list[str]:
     if not matches:
         suggestion = closest_match(text, [*codes, *codes.values()])
         is_plugin_code = text[:2].isupper() and text[:3] != "PTC" and text[-3:].isdecimal()
-        help = (
-            f"did you mean {suggestion}?" if suggestion else "no configured plugin defines it" if is_plugin_code else ""
-        )
+        help = "no configured plugin defines it" if is_plugin_code else ""
+        if suggestion:
+            help = f"did you mean {suggestion}?"
         raise ValueError(f"no rule {text!r}" + (f"; {help}" if help else ""))
     return matches
 

@@ -170,7 +170,9 @@ def _whole_field_changes(old: Json, new: Json, before: Json, after: Json) -> lis
     out: list[Change] = []
     for key in dict.fromkeys((*old, *new)):
         if not _is_equal(old.get(key), new.get(key)):
-            kind: ChangeKind = "added" if key not in old else "removed" if key not in new else "changed"
+            kind: ChangeKind = "removed" if key not in new else "changed"
+            if key not in old:
+                kind = "added"
             out += _make_change(kind, [key], old, new, masked)
     return out
 

@@ -96,7 +96,11 @@ def _pass_changes(before: _MaskedView, after: _MaskedView) -> tuple[PassChange, 
 def _split_long(changes: Iterator[tuple[Path, Any, Any]]) -> Iterator[tuple[Path, Any, Any]]:
     """Yield the changes, with those of long mappings and lists split into parts."""
     for path, old, new in changes:
-        only_side = new if old is MISSING else old if new is MISSING else None
+        only_side = None
+        if old is MISSING:
+            only_side = new
+        elif new is MISSING:
+            only_side = old
         if (
             isinstance(only_side, Mapping | list)
             and only_side

@@ -173,7 +173,9 @@ def _type_names(node: SchemaNode) -> Iterator[str]:
 
 def _types(node: SchemaNode) -> list[str]:
     types = node.schema.get("type")
-    return [str(name) for name in types] if isinstance(types, list) else [str(types)] if types else []
+    if isinstance(types, list):
+        return [str(name) for name in types]
+    return [str(types)] if types else []
 
 
 def is_collection(node: SchemaNode) -> bool:

@@ -78,7 +78,9 @@ class PassChange(NamedTuple):
     @property
     def kind(self) -> Literal["added", "changed", "removed"]:
         """The kind of change."""
-        return "added" if self.before is MISSING else "removed" if self.after is MISSING else "changed"
+        if self.before is MISSING:
+            return "added"
+        return "removed" if self.after is MISSING else "changed"
 
 
 class PassExplanation(NamedTuple):

@@ -30,7 +30,7 @@ from ptcompile.diagnostics.paths import PathSyntaxError, parse_path
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.extending import Found, Json, Rule, found_at
 from ptcompile.extending.calls import shared
-from ptcompile.kubernetes.unstructured import get
+from ptcompile.kubernetes.unstructured import entries_of, get
 from ptcompile.operators.table import templates_of
 
 CODE = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
@@ -185,8 +185,7 @@ def _iter_values(data: Any, path: Path, under: Path) -> Iterator[tuple[Path, Any
     key = path[0]
     rest = path[1:]
     if key == "*":
-        items = data.items() if isinstance(data, Mapping) else enumerate(data) if isinstance(data, list) else ()
-        for key_or_index, item in items:
+        for key_or_index, item in entries_of(data):
             yield from _iter_values(item, rest, (*under, key_or_index))
     elif isinstance(data, list) and isinstance(key, str):  # a list item by name
         for key_or_index, item in enumerate(data):

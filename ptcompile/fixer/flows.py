@@ -29,7 +29,9 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
             entry = entry_of(node, change.part)
             _check_leaves(entry.node)
             written = _inline_value(change.value, entry.node.style, layout)
-            before = ": " if entry.colon is None else " " if entry.node.start == entry.node.end else ""
+            before = " " if entry.node.start == entry.node.end else ""
+            if entry.colon is None:
+                before = ": "
             yield TextEdit(entry.node.start, entry.node.end, before + written)
         elif change.op == "rename":
             yield rename_key(entry_of(node, change.part), change.value, layout, flow=True)

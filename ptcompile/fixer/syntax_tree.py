@@ -193,7 +193,9 @@ def _entry(text: str, box: SyntaxNode, name: SyntaxNode, event: Any, value: Synt
     key_name: str | None = None
     if name.kind == "scalar":
         is_plain = event.implicit[0] and event.tag is None
-        key_name = None if is_plain and event.value == "<<" else key(event.value) if is_plain else event.value
+        key_name = key(event.value) if is_plain else event.value
+        if is_plain and event.value == "<<":
+            key_name = None
     is_bare = not is_explicit and name.anchor is None and not name.tagged and (colon is not None or box.flow)
     return MappingEntry(key_name, name.start, name.end, name.style, colon, is_bare, value)
 
@@ -213,7 +215,7 @@ def _block_scalar_end(text: str, node: SyntaxNode) -> int:
     end = node.end
     header = text[node.start : text.find("\n", node.start) + 1 or None].partition("#")[0]
     if "+" in header.rpartition(node.style)[2]:
-        return end - (2 if text[:end].endswith("\r\n") else 1 if text[:end].endswith("\n") else 0)
+        return len(text[:end].removesuffix("\n").removesuffix("\r")) if text[:end].endswith("\n") else end
     while end > node.start and text[end - 1] in " \t\r\n":
         end -= 1
     return line_end(text, end)

@@ -33,6 +33,7 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_mappings,
     as_string,
+    entries_of,
     kind_of,
     nested_map,
     object_name,
@@ -232,8 +233,9 @@ def _all_train(manifest: Json, read: Read, related: Objects, cluster: ClusterPro
 
 
 def _count_leaves(value: object) -> int:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
-    return sum(map(_count_leaves, inner)) if inner is not None else 1
+    if not isinstance(value, dict | list):
+        return 1
+    return sum(_count_leaves(inner) for _, inner in entries_of(value))
 
 
 def _candidate_specs(

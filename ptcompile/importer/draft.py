@@ -12,7 +12,7 @@ from ptcompile.importer.pod_template import pod_fields
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.kubernetes.merging import merge
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, entries_of, nested_map, without_keys
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
@@ -232,7 +232,7 @@ def without_compiled_env(spec: SpecData) -> SpecData:
 def placeholder_images(value: Any, path: Path = ()) -> dict[str, Path]:
     """Return each placeholder image in an object with the first path that uses it."""
     images: dict[str, Path] = {}
-    for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, inner in entries_of(value):
         if key == "image" and isinstance(inner, str) and is_placeholder(inner):
             images.setdefault(inner, (*path, key))
         else:

@@ -90,4 +90,6 @@ def atoi(value: str) -> int | None:
 
 def parse_bool(value: str) -> bool | None:
     """Return a truth value as `strconv.ParseBool` parses it, or None."""
-    return True if value in _TRUE else False if value in _FALSE else None
+    if value in _TRUE:
+        return True
+    return False if value in _FALSE else None

@@ -73,7 +73,9 @@ def why_not_dns_label(text: str) -> str | None:
     """Return why a text is not a DNS label, or None."""
     if is_dns_label(text):
         return None
-    letters = None if is_label(text) else "must not contain dots" if _is_subdomain(text) else _LOWER
+    letters = None
+    if not is_label(text):
+        letters = "must not contain dots" if _is_subdomain(text) else _LOWER
     return " and ".join(filter(None, (_too_long(text, DNS_LABEL_MAX), letters)))
 
 

@@ -78,12 +78,19 @@ def as_int(value: Any, default: int = 0) -> int:
     """Return the value if it is an integer, clamped to 64 bits, else the default. Booleans do not count as integers."""
     if not isinstance(value, int) or isinstance(value, bool):
         return default
-    return value if -_INT64 <= value < _INT64 else _INT64 - 1 if value > 0 else -_INT64
+    return max(-_INT64, min(value, _INT64 - 1))
 
 
 def string_map(value: Any) -> dict[str, str]:
     """Return the string values of a mapping; null becomes an empty string, and other values are dropped."""
     return {str(k): v or "" for k, v in as_mapping(value).items() if v is None or isinstance(v, str)}
+
+
+def entries_of(value: Any) -> Iterable[tuple[Any, Any]]:
+    """Return the keys and values of a mapping, or the indices and items of a list; nothing of anything else."""
+    if isinstance(value, Mapping):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 def without_keys(fields: Mapping[str, T], *keys: str | int) -> dict[str, T]:

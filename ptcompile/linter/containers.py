@@ -84,7 +84,8 @@ def split_image(image: str) -> tuple[str, str]:
     slash = name.rfind("/")
     colon = name.find(":", slash + 1)
     repository = name[:colon] if colon >= 0 else name
-    return repository, digest if separator else name[colon + 1 :] if colon >= 0 else ""
+    tag = name[colon + 1 :] if colon >= 0 else ""
+    return repository, digest if separator else tag
 
 
 def is_mutable(image: str) -> bool:

@@ -123,7 +123,7 @@ def fault_text(fault: Fault) -> str:
 
 def _pod_row(actor: Actor, observation: Observation, rehearsal: Rehearsal) -> list[str]:
     last = observation.rounds[-1] if observation.rounds else observation.joined
-    state = "lost" if observation.lost else "running"
+    ended = "running" if observation.exit is None else str(observation.exit)
     return [
         f"{actor.number} {actor.name}",
         actor.rank or "any",
@@ -131,7 +131,7 @@ def _pod_row(actor: Actor, observation: Observation, rehearsal: Rehearsal) -> li
         str(_expected_world_size(rehearsal)),
         str(last.world) if last else "-",
         str(observation.starts),
-        "lost" if observation.lost else state if observation.exit is None else str(observation.exit),
+        "lost" if observation.lost else ended,
         observation.error or "",
     ]
 

@@ -144,5 +144,6 @@ def _replace_unprintable(line: str, start: int) -> str:
     """Return part of a source line with unprintable characters and the starts of workflow commands replaced one by one,
     so the carets fit.
     """
-    shown = "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in line[start : start + _MAX_WIDTH])
+    part = line[start : start + _MAX_WIDTH].replace("\t", " ")
+    shown = "".join(c if c.isprintable() else "�" for c in part)
     return hash_command.sub(r"#�\1", shown)

@@ -94,7 +94,9 @@ def _probe_target(probe: Probe, target: Target) -> Support:
     several = bool(_compile_probe({"nodes": 2}, {}, target)[0])
     shape = {} if any(field in probe.spec for field in _SHAPE_FIELDS) or not several else {"nodes": 2}
     manifests, warned = _compile_probe({**shape, **probe.spec}, probe.profile, target)
-    return "no" if not manifests else "roughly" if warned else "yes"
+    if not manifests:
+        return "no"
+    return "roughly" if warned else "yes"
 
 
 def _compile_probe(fields: Json, profile: Json, target: Target) -> tuple[tuple[JsonDict, ...], bool]:

@@ -249,7 +249,9 @@ def _key_items(opened: OpenDocument, cursor: Cursor, nodes: list[SchemaNode]) ->
     for rank, (name, node) in enumerate(fields(nodes, opened.versions.kubernetes).items()):
         if name in existing:
             continue
-        ending = "" if colon or cursor.quote else ":" if is_collection(node) and not cursor.flow else ": "
+        ending = ":" if is_collection(node) and not cursor.flow else ": "
+        if colon or cursor.quote:
+            ending = ""
         yield CompletionItem(
             label=name,
             kind=CompletionItemKind.Field,

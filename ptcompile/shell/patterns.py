@@ -43,7 +43,9 @@ def decide(words: Sequence[ShellValue], *, is_double: bool) -> ExitStatus:
         if sign in texts[1:-1]:
             index = texts.index(sign, 1)
             sides = {decide(side, is_double=is_double) for side in (words[:index], words[index + 1 :])}
-            return settles if settles in sides else sides.pop() if len(sides) == 1 else UNKNOWN
+            if settles in sides:
+                return settles
+            return sides.pop() if len(sides) == 1 else UNKNOWN
     match texts:
         case ["!", _, *_]:
             return decide(words[1:], is_double=is_double).negated()
@@ -150,4 +152,4 @@ _RESULTS: dict[str, Callable[[int, int], int]] = {
     "/": _quotient,
     "%": lambda left, right: left - right * _quotient(left, right),
 }
-_BINDING = {sign: 3 if sign in "*/%" else 2 if sign in "+-" else 1 for sign in _RESULTS}
+_BINDING = dict.fromkeys(_RESULTS, 1) | {"+": 2, "-": 2, "*": 3, "/": 3, "%": 3}

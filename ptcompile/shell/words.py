@@ -278,9 +278,11 @@ def _changed(text: str, operator: str, argument: str) -> str | None:
         if _GLOB.search(old):
             return None
         if operator == "/" and old[:1] in ("#", "%"):
-            kept = text.removeprefix(old[1:]) if old[0] == "#" else text.removesuffix(old[1:])
-            is_replaced = len(kept) < len(text)
-            return (new + kept if old[0] == "#" else kept + new) if is_replaced else text
+            anchor, part = old[0], old[1:]
+            kept = text.removeprefix(part) if anchor == "#" else text.removesuffix(part)
+            if len(kept) == len(text):
+                return text
+            return new + kept if anchor == "#" else kept + new
         return text.replace(old, new, 1 if operator == "/" else -1)
     if argument:
         return None

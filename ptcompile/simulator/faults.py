@@ -125,7 +125,9 @@ def _predict_dns_lag(agents: Agents, seconds: float) -> Prediction:
     if agents.known_at_start:
         return Prediction("all", "node 0 recognizes the endpoint as its own without DNS")
     why = "node 0 must resolve the endpoint when its torchrun starts, or no node hosts the store"
-    return Prediction("all" if seconds < 1 else None if seconds < START_SECONDS else "fail", why)
+    if seconds < 1:
+        return Prediction("all", why)
+    return Prediction(None if seconds < START_SECONDS else "fail", why)
 
 
 def _play(

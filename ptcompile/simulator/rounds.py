@@ -420,7 +420,9 @@ class Rounds:
         waited = self.now - self.pace.start - min(self.waiting_for_store.values(), default=self.now)
         limit = self.agents.wait_for_first
         is_c10d = self.agents.backend == "c10d"
-        self.why = self._first_why() if waited > 0 else ALL_RECREATED if self._is_whole(0) else _NEW_STORE
+        self.why = ALL_RECREATED if self._is_whole(0) else _NEW_STORE
+        if waited > 0:
+            self.why = self._first_why()
         self._dissolve()
         self.has_store = True
         self.is_closed = False

@@ -106,7 +106,17 @@ def test_the_manifest_of_a_spec_differs() -> None:
 def test_a_mistake_is_no_effect() -> None:
     result = ptcompile.upgrade("a: [", from_cluster=profile(), to_cluster=profile(kueue="0.18"))
     assert [finding.code for finding in result.diagnostics] == ["PTC001"]
-    assert (result.effects, result.ok) == ((), False)
+    assert not result.effects
+    assert not result.ok
+    assert result.text() == "nothing compared: what was given has errors\n"
+
+
+def test_only_the_named_variants_are_compared() -> None:
+    family = smallest() + "variants: {small: {nodes: 2}, large: {nodes: 4}}\n"
+    both = ptcompile.upgrade(family, from_cluster=profile(), to_cluster=profile(kueue="0.18"))
+    one = ptcompile.upgrade(family, from_cluster=profile(), to_cluster=profile(kueue="0.18"), variants=["large"])
+    assert both.objects == 2
+    assert one.objects == 1
 
 
 def test_the_order_is_that_of_the_objects(tmp_path: Path, capsys: Capture) -> None:

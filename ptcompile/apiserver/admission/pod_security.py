@@ -78,11 +78,10 @@ def _effective_levels(manifest: Json, others: Sequence[Json], profile: str | Non
     for mode in ("enforce", "warn", "audit"):
         name = labels.get(f"{_LABEL_PREFIX}{mode}")
         if isinstance(name, str):
-            is_valid = name in LEVELS
-            level = name if is_valid else "restricted" if mode == "enforce" else "privileged"
-            modes[mode] = Level(
-                level, str(labels.get(f"{_LABEL_PREFIX}{mode}-version") or _LATEST) if is_valid else _LATEST
-            )
+            if name in LEVELS:
+                modes[mode] = Level(name, str(labels.get(f"{_LABEL_PREFIX}{mode}-version") or _LATEST))
+            else:
+                modes[mode] = Level("restricted" if mode == "enforce" else "privileged", _LATEST)
     if not modes and profile:
         name, _, version = profile.partition(":")
         modes["enforce"] = Level(name, version or _LATEST)

@@ -105,9 +105,12 @@ def _split_url(text: str) -> Url | None:
     rest = text[scheme.end() :] if scheme else text
     if scheme and not rest.startswith("/"):  # an opaque part, such as mailto:a@b
         return Url(text[: scheme.end() - 1].lower(), "", "", rest.partition("?")[2])
+    reference = "//" + rest if rest.startswith("//") else rest
+    # a request URI has no fragment
+    if scheme:
+        reference = rest.replace("#", "%23")
     try:
-        # a request URI has no fragment
-        parts = urlsplit(rest.replace("#", "%23") if scheme else "//" + rest if rest.startswith("//") else rest)
+        parts = urlsplit(reference)
         _ = parts.port
     except ValueError:
         return None

@@ -205,7 +205,9 @@ def _remainder(a: int, b: int) -> int:
 def _quotient(a: float, b: float) -> float:
     if b:
         return a / b
-    return float("nan") if a == 0 or a != a else float("inf") if a > 0 else float("-inf")
+    if a == 0 or a != a:
+        return float("nan")
+    return float("inf") if a > 0 else float("-inf")
 
 
 def _concatenate(budget: StepBudget, a: Any, b: Any) -> Any:

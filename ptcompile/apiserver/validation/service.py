@@ -164,7 +164,10 @@ def _check_addresses(
     elif not cluster_ip and type(cluster_ips) is list and cluster_ips:
         why = "must be empty when `clusterIP` is not specified"
         problems.invalid((*path, "clusterIPs"), cluster_ips, why, "set clusterIP to the first of them")
-    for index, ip in enumerate([cluster_ip] if cluster_ip else cluster_ips if type(cluster_ips) is list else []):
+    addresses = cluster_ips if type(cluster_ips) is list else []
+    if cluster_ip:
+        addresses = [cluster_ip]
+    for index, ip in enumerate(addresses):
         if type(ip) is str and ip not in ("", "None") and (why := why_not_ip(ip, context) or ""):
             address_path = (*path, "clusterIP") if cluster_ip else (*path, "clusterIPs", index)
             problems.invalid(address_path, ip, why, field=f"spec.clusterIPs[{index}]")

@@ -14,7 +14,7 @@ from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of
+from ptcompile.kubernetes.unstructured import Json, as_mapping, entries_of, kind_of
 from ptcompile.operators.table import kind_named, templates_of
 
 
@@ -80,8 +80,7 @@ def _values_at(value: Any, steps: list[str], path: Path) -> Iterator[tuple[Path,
     if not steps:
         yield path, value
     elif steps[0] == "*":
-        parts = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-        for key, part in parts:
+        for key, part in entries_of(value):
             yield from _values_at(part, steps[1:], (*path, key))
     elif isinstance(value, Mapping) and steps[0] in value:
         yield from _values_at(value[steps[0]], steps[1:], (*path, steps[0]))

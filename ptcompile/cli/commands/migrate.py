@@ -172,10 +172,11 @@ def _import_files(
 
     nearest = Nearest()
     _ = nearest.loaded  # its mistakes are those of the run
+    minimal = minimal_cluster() if options.profile else None
     importer = partial(
         _import_file,
         values=values,
-        profile=profile if options.cluster else minimal_cluster() if options.profile else None,
+        profile=profile if options.cluster else minimal,
         lossy=options.lossy,
         exact=options.exact,
         form=None if options.profile else options.format,

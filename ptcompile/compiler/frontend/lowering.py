@@ -321,11 +321,12 @@ def _launch(parts: SpecParts) -> ir.Launch | None:
     uses_etcd = elastic is not None and elastic.rdzv_backend in {"etcd", "etcd-v2"}  # one store for all jobs
     prefix = spec.metadata.generate_name
     common_id = spec.metadata.name if prefix is None or uses_etcd else prefix.rstrip("-")
+    default_id = None if is_bare else common_id
     return ir.Launch(
         entry=entry,
         nproc_per_node=(elastic and elastic.nproc_per_node) or _default_processes(parts),
         rdzv_backend=(elastic and elastic.rdzv_backend) or None,
-        rdzv_id=elastic.rdzv_id if elastic and sets_id else None if is_bare else common_id,
+        rdzv_id=elastic.rdzv_id if elastic and sets_id else default_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
         rdzv_conf={**_NO_WAITS, **_configs(elastic)} if is_bare else _configs(elastic),
         monitor_interval=_monitor_interval(elastic, None if runtime_decides or is_bare else 5),

@@ -190,7 +190,9 @@ def _origins(cause: Cause, explanation: Explanation, known: dict[int, SourceLine
 
 
 def _source_lines(line: Input, explanation: Explanation) -> SourceLines:
-    strength: Strength = "value" if line.other_value else "there" if line.left_out else "said"
+    strength: Strength = "there" if line.left_out else "said"
+    if line.other_value:
+        strength = "value"
     if line.span is None:
         return SourceLines(line.file, 0, 0, strength, _describe_input(line, explanation))
     return SourceLines(line.file, *line_range(line.span), strength)

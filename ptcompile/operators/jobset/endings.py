@@ -52,8 +52,9 @@ def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> J
     in_place = endings.restarts_in_place(role)
     disruption_action = endings.on_disruption(job)
     by_pod = endings.on_pod_failure(job) == "RestartPod"
+    retries = endings.retries(job) if by_pod else 0
     spec = batch_endings.ending_fields(
-        endings.restarts(job, role) if in_place else endings.retries(job) if by_pod else 0,
+        endings.restarts(job, role) if in_place else retries,
         "FailJob" if disruption_action == "Ignore" and not endings.restarts_alone(job) else disruption_action,
         in_place=in_place,
         node_0=role.trains and not by_role and endings.ends_with_node_0(job),

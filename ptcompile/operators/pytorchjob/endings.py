@@ -75,8 +75,8 @@ def run_policy(job: Job) -> JsonDict:
     policy = job.run_policy
     restart_policies = {restart_policy(job, role) for role in job.training_roles}
     limited = "OnFailure" in restart_policies and "Always" not in restart_policies
-    unlimited = policy.backoff_limit == UNLIMITED  # the operator's meaning of an absent limit
-    return {
-        "cleanPodPolicy": policy.clean_pod_policy or "Running",
-        "backoffLimit": None if unlimited else endings.retries(job) if limited else policy.backoff_limit,
-    }
+    backoff_limit = endings.retries(job) if limited else policy.backoff_limit
+    # an absent limit is what the operator takes for no limit
+    if policy.backoff_limit == UNLIMITED:
+        backoff_limit = None
+    return {"cleanPodPolicy": policy.clean_pod_policy or "Running", "backoffLimit": backoff_limit}

@@ -340,13 +340,12 @@ def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
         yield f"{name} restartPolicy {restart}: {_RESTART_SENTENCES.get(restart, 'unknown policy')}"
         yield f"{name}, a lost node: {lost_pod(manifest, name).text}"
     limit = policy.get("backoffLimit")
-    yield (
-        "no backoffLimit: restarts are unlimited"
-        if limit is None
-        else "backoffLimit 0: the first restart of a container fails the job"
-        if limit == 0
-        else f"backoffLimit {limit}: the job fails when its running pods count that many container restarts"
-    )
+    if limit is None:
+        yield "no backoffLimit: restarts are unlimited"
+    elif limit == 0:
+        yield "backoffLimit 0: the first restart of a container fails the job"
+    else:
+        yield f"backoffLimit {limit}: the job fails when its running pods count that many container restarts"
     if "Master" in replicas:
         yield "the job succeeds with its Master, even while workers run or have failed"
     elif spec.get("elasticPolicy") is not None:

@@ -243,7 +243,9 @@ def _claim_template(job: Job, claim: JobClaim, kubernetes: Version) -> JsonDict:
         exactly["selectors"] = [{"cel": {"expression": expression}} for expression in claim.selectors]
     flat = kubernetes < (1, 33)
     request = {"name": claim.name, **(exactly if flat else {"exactly": exactly})}
-    version = "v1" if kubernetes >= _CLAIMS_BY_DEFAULT else "v1beta1" if flat else "v1beta2"
+    version = "v1beta1" if flat else "v1beta2"
+    if kubernetes >= _CLAIMS_BY_DEFAULT:
+        version = "v1"
     return {
         "apiVersion": f"resource.k8s.io/{version}",
         "kind": "ResourceClaimTemplate",

@@ -69,7 +69,8 @@ def _check_pod_names(manifest: Json, runtime: Json) -> Problems:
     for job in runtimes.replicated_jobs(runtime):
         job_name = as_string(job.get("name"))
         is_scaled = job_name == "node" if mpi else runtimes.step_label(job) == "trainer"
-        pods = (max(1, count - 1) if mpi else count) if is_scaled else 1
+        scaled_pods = max(1, count - 1) if mpi else count
+        pods = scaled_pods if is_scaled else 1
         suffixes.append(f"-{job_name}-0-{pods - 1}-xxxxx")
     yield from check_longest_name(name, suffixes, "pod", "no JobSet is created")
 

@@ -257,7 +257,8 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
     port = env.get("MASTER_PORT", "")
     world_size = atoi(env.get("WORLD_SIZE", ""))
     is_alone = not address and world_size is None
-    nodes = (1, 1) if is_alone else (world_size, world_size) if world_size is not None and world_size > 0 else None
+    nodes = (world_size, world_size) if world_size is not None and world_size > 0 else None
+    endpoint = f"{address}:{port}" if address and port else address
     notes = [_IGNORES_PET_VARIABLES[launch.launcher]] if launch.launcher in _IGNORES_PET_VARIABLES else []
     if launch.launcher == "image":
         notes.append("the image's own command is unknown, assuming that it starts one process")
@@ -266,8 +267,8 @@ def _env_rendezvous(launch: Invocation, env: Mapping[str, str]) -> Rendezvous:
     return Rendezvous(
         launcher=launch.launcher,
         backend="none" if is_alone else "env",
-        endpoint="" if not address else f"{address}:{port}" if port else address,
-        nodes=nodes,
+        endpoint=endpoint,
+        nodes=(1, 1) if is_alone else nodes,
         node_rank=env.get("RANK", "0" if is_alone else NO_RANK),
         processes=None if launch.launcher in _IGNORES_PET_VARIABLES else 1,
         processes_text=f"decided by {launch.launcher}" if launch.launcher in _IGNORES_PET_VARIABLES else "1",

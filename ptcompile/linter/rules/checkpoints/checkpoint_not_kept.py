@@ -80,8 +80,10 @@ def _temporary_storage(template: ManifestTemplate, container: ManifestContainer,
     volume = volume_of(template, mount[1])
     if volume is None or not {"emptyDir", "ephemeral"} & volume[1].keys():
         return None
-    in_place = template.spec.get("restartPolicy") == "OnFailure"  # the pod and its volumes survive a restart in place
-    return None if in_place else "an emptyDir" if "emptyDir" in volume[1] else "an ephemeral volume"
+    # the pod and its volumes survive a restart in place
+    if template.spec.get("restartPolicy") == "OnFailure":
+        return None
+    return "an emptyDir" if "emptyDir" in volume[1] else "an ephemeral volume"
 
 
 RULE = Rule("checkpoint-not-kept", _check, severity="warning", stage="run", authority="ptcompile")

@@ -51,7 +51,11 @@ _COSTS_OF_GLOO = {
 
 def _check(subject: Subject) -> Findings:
     for container in subject.containers:
-        costs = _COSTS if accelerators(container) else _COSTS_OF_GLOO if _starts_python(container) else {}
+        costs = {}
+        if accelerators(container):
+            costs = _COSTS
+        elif _starts_python(container):
+            costs = _COSTS_OF_GLOO
         for entry in container.variables if costs else ():
             cost = costs.get((entry.name, (entry.value or "").upper()))
             if cost is not None:

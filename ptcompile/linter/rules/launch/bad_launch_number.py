@@ -68,9 +68,9 @@ def _numeric_options(role: TrainingRole) -> dict[str, str]:
     if role.member.is_env_script:
         values = {"node-rank": role.launch.env.get("RANK", "0"), "nnodes": role.launch.env.get("WORLD_SIZE", "1")}
         return {option: value for option, value in values.items() if role.user_entry(role.member.variable(option))}
-    options = (
-        (*_MAX_VALUES, "monitor-interval") if role.is_torchrun else tuple(_MAX_VALUES) if role.member.is_modeled else ()
-    )
+    options = [*_MAX_VALUES] if role.member.is_modeled else []
+    if role.is_torchrun:
+        options = [*_MAX_VALUES, "monitor-interval"]
     return {option: role.options[option] for option in options if option in role.options}
 
 

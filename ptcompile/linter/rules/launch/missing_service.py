@@ -59,6 +59,7 @@ from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.diagnostics.terms import Severity
     from ptcompile.simulator.hostnames import HostMistake
 
 
@@ -70,12 +71,13 @@ def _check(subject: Subject) -> Findings:
 
         is_elsewhere = any(id(service) in subject.stream.related_ids for service in mistake.services)
         is_certain = mistake.services and not is_elsewhere
+        doubtful: Severity | None = None if subject.stream.has_context else "note"
         text, help = _text_and_help(mistake, subject, role.rendezvous.host.removesuffix(".").lower())
         yield found_at(
             role.endpoint_path,
             text,
             help,
-            severity="error" if is_certain else None if subject.stream.has_context else "note",
+            severity="error" if is_certain else doubtful,
         )
 
 

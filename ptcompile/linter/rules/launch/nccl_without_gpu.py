@@ -92,7 +92,8 @@ def _backend_path(path: Path, container: Json, wrong: frozenset[str]) -> Path | 
         words = [as_string(word) for word in words] if isinstance(words, list) else []
         for index, word in enumerate(words):
             name, equals, value = word.partition("=")
-            option_value = value if equals else words[index + 1] if index + 1 < len(words) else ""
+            next_word = words[index + 1] if index + 1 < len(words) else ""
+            option_value = value if equals else next_word
             if name.startswith("-") and _is_backend_option(name) and option_value in wrong:
                 return (*path, key, index if equals else index + 1)
     for index, entry in enumerate(as_mappings(container.get("env"))):

@@ -57,7 +57,9 @@ def _check(subject: Subject) -> Findings:
     if headless or not ports or not port.isdigit() or port in ports:
         return
     main = next((container for template in subject.templates for container in template.main_containers), None)
-    path = ("spec",) if main is None else (*main.path, "command") if "command" in main.spec else main.path
+    path: tuple[str | int, ...] = ("spec",)
+    if main is not None:
+        path = (*main.path, "command") if "command" in main.spec else main.path
     yield found_at(
         path,
         f"the rendezvous is at {rendezvous.endpoint}, but the Service {object_name(service)} only has "

@@ -61,9 +61,9 @@ def _opt_out(subject: Subject, template: ManifestTemplate) -> Path | None:
     name = as_string(template.spec.get("serviceAccountName")) or "default"
     account = subject.objects.find(("v1", "ServiceAccount"), name, subject.namespace)
     is_off = account is not None and account.get(_FIELD) is False
-    return (
-        (*spec, "serviceAccountName") if is_off and "serviceAccountName" in template.spec else spec if is_off else None
-    )
+    if not is_off:
+        return None
+    return (*spec, "serviceAccountName") if "serviceAccountName" in template.spec else spec
 
 
 def _runs_kubectl(container: ManifestContainer) -> bool:

@@ -76,7 +76,8 @@ def _number(words: list[str], option: str) -> int:
     for i, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name.lstrip("+").replace("_", "-") == option:
-            text = value if equals else words[i + 1] if i + 1 < len(words) else ""
+            next_word = words[i + 1] if i + 1 < len(words) else ""
+            text = value if equals else next_word
             number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     return number
 
