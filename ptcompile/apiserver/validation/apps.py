@@ -75,12 +75,19 @@ def _check_selects(selector: Json, template: Any, path: Path, problems: FieldErr
 
 def check_replica_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ReplicaSet, except its metadata."""
+    _check_controller(manifest, context, problems, "replicas", "minReadySeconds")
+
+
+def _check_controller(manifest: Json, context: ApiServer, problems: FieldErrors, *counts: str) -> Json:
+    """Check the counts, selector and template of a ReplicaSet, Deployment or DaemonSet, and return its spec."""
     spec = nested_map(manifest, "spec")
-    path = ("spec",)
-    check_counts(spec, path, problems, "replicas", "minReadySeconds")
-    check_controller_selector(spec, path, "ReplicaSet", problems)
-    check_template(spec.get("template"), (*path, "template"), context, problems)
-    check_restarts_always(spec.get("template"), (*path, "template"), "ReplicaSet", problems)
+    kind = str(manifest["kind"])
+    path = ("spec", "template")
+    check_counts(spec, path[:1], problems, *counts)
+    check_controller_selector(spec, path[:1], kind, problems)
+    check_template(spec.get("template"), path, context, problems)
+    check_restarts_always(spec.get("template"), path, kind, problems)
+    return spec
 
 
 def check_replication_controller(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
@@ -112,18 +119,14 @@ def check_pod_template(manifest: Json, context: ApiServer, problems: FieldErrors
 
 def check_deployment(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Deployment, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    path = ("spec",)
-    check_counts(spec, path, problems, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
-    check_controller_selector(spec, path, "Deployment", problems)
-    check_template(spec.get("template"), (*path, "template"), context, problems)
-    check_restarts_always(spec.get("template"), (*path, "template"), "Deployment", problems)
-    _check_strategy(nested_map(spec, "strategy"), (*path, "strategy"), problems)
+    counts = ("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+    spec = _check_controller(manifest, context, problems, *counts)
+    _check_strategy(nested_map(spec, "strategy"), ("spec", "strategy"), problems)
     seconds = spec.get("progressDeadlineSeconds")
     ready = spec.get("minReadySeconds") or 0
     seconds = _PROGRESS_SECONDS if seconds is None else seconds
     if type(seconds) is int and type(ready) is int and seconds <= ready:
-        problems.invalid((*path, "progressDeadlineSeconds"), seconds, "must be greater than minReadySeconds")
+        problems.invalid(("spec", "progressDeadlineSeconds"), seconds, "must be greater than minReadySeconds")
 
 
 def _check_strategy(strategy: Json, path: Path, problems: FieldErrors) -> None:
@@ -153,18 +156,14 @@ def _check_strategy(strategy: Json, path: Path, problems: FieldErrors) -> None:
 
 def check_daemon_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a DaemonSet, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    path = ("spec",)
-    check_counts(spec, path, problems, "minReadySeconds", "revisionHistoryLimit")
-    check_controller_selector(spec, path, "DaemonSet", problems)
-    check_template(spec.get("template"), (*path, "template"), context, problems)
-    check_restarts_always(spec.get("template"), (*path, "template"), "DaemonSet", problems)
+    spec = _check_controller(manifest, context, problems, "minReadySeconds", "revisionHistoryLimit")
+    path = ("spec", "updateStrategy")
     strategy = nested_map(spec, "updateStrategy")
     kind = strategy.get("type") or "RollingUpdate"
-    problems.check_choice((*path, "updateStrategy", "type"), kind, ("OnDelete", "RollingUpdate"))
+    problems.check_choice((*path, "type"), kind, _STRATEGIES)
     rolling = strategy.get("rollingUpdate")
     if kind == "RollingUpdate" and (rolling is None or type(rolling) is dict):
-        _check_daemon_rolling(rolling or {}, (*path, "updateStrategy", "rollingUpdate"), problems)
+        _check_daemon_rolling(rolling or {}, (*path, "rollingUpdate"), problems)
 
 
 def _check_daemon_rolling(rolling: Json, path: Path, problems: FieldErrors) -> None:
