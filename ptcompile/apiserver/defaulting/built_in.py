@@ -113,6 +113,7 @@ def _default_stateful_set(stateful_set: ObjectFields) -> None:
     for claim in children(spec, "volumeClaimTemplates"):
         claim.update(apiVersion="v1", kind="PersistentVolumeClaim")  # also if the file has others
         default_claim_spec(new_child(claim, "spec"))
+        fill_empty(new_child(claim, "status"), phase="Pending")
     default_template(spec)
 
 
