@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -11,6 +11,7 @@ from ptcompile.differ.model import Apply, Change, Compared, Fact, ObjectDifferen
 from ptcompile.differ.normal import Marks, strip_marks, without_marks
 from ptcompile.differ.pairing import ObjectPair, makes_pods, pairs
 from ptcompile.differ.world import WorldComparison, compare_worlds
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.unstructured import Json, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
@@ -70,9 +71,26 @@ def compare(
     old_jobs = before.jobs(marks)
     new_jobs = after.jobs(marks)
     matched = pairs(before.manifests, after.manifests)
-    return tuple(
-        _compare_objects(pair, old_jobs, new_jobs)._replace(apply=verdicts.get(id(pair[1]))) for pair in matched
-    )
+    objects = [_compare_objects(pair, old_jobs, new_jobs)._replace(apply=verdicts.get(id(pair[1]))) for pair in matched]
+    return tuple(_say_what_stays(objects))
+
+
+_CHANGING = frozenset({"in-place", "restarts", "ignored"})
+_MAX_NAMED = 5
+
+
+def _say_what_stays(objects: Sequence[ObjectDifference]) -> Iterator[ObjectDifference]:
+    """Yield the objects, and add what stays changed to a refused apply: kubectl applies the objects one by one, goes on
+    after an error and undoes nothing.
+    """
+    changed = [str(obj.after) for obj in objects if obj.apply is not None and obj.apply.outcome in _CHANGING]
+    names = ", ".join(changed[:_MAX_NAMED]) + (", ..." if changed[_MAX_NAMED:] else "")
+    for obj in objects:
+        if names and obj.apply is not None and obj.apply.outcome == "refused":
+            why = f"{obj.apply.why}; the apply goes on, and what it changes in {names} stays"
+            yield obj._replace(apply=obj.apply._replace(why=why))
+        else:
+            yield obj
 
 
 def _compare_objects(
@@ -85,16 +103,12 @@ def _compare_objects(
     if id(before) in old_jobs and id(after) in new_jobs and makes_pods(before) and makes_pods(after):
         comparison = compare_worlds(old_jobs[id(before)], new_jobs[id(after)])
     note = None
-    if kind_of(before)[1] != kind_of(after)[1] or _api_group(before) != _api_group(after):
+    if group_and_kind(before) != group_and_kind(after):
         note = "the manifests belong to two operators and share no fields to compare: compare the worlds"
     object_changes = () if note else changes(before, after)
     facts = tuple(map(without_marks, comparison.facts))
     same = tuple(map(strip_marks, comparison.same))
     return ObjectDifference(_title(before), _title(after), same, facts, object_changes, note)
-
-
-def _api_group(manifest: Json) -> str:
-    return kind_of(manifest)[0].rpartition("/")[0]
 
 
 def _title(manifest: Json | None) -> str | None:

@@ -28,7 +28,7 @@ from ptcompile.apiserver.managed_fields import (
     with_server_fields,
     without_removed,
 )
-from ptcompile.apiserver.stored import as_created, as_updated
+from ptcompile.apiserver.stored import as_created, as_updated, stored_object
 from ptcompile.apiserver.validation.cluster import node_update
 from ptcompile.apiserver.validation.config import config_map_update, secret_update
 from ptcompile.apiserver.validation.context import UpdateValidator
@@ -50,6 +50,7 @@ from ptcompile.diagnostics import Path, Problem, Problems, deduplicate, has_erro
 from ptcompile.differ.changes import changed_paths, changes
 from ptcompile.differ.model import Apply, Change
 from ptcompile.differ.normal import normalize
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import Json, as_mapping, kind_of, nested_map, string_map
 from ptcompile.kubernetes.versions import Versions
@@ -108,12 +109,11 @@ def apply_verdict(old: Json, new: Json, touched: Sequence[tuple[str, ...]], prob
     """Return the verdict on an apply of `new` over `old`; `problems` are the reasons for a rejection."""
     if has_error(problems):
         return Apply("refused", None)  # the caller shows why
-    api_version, kind = kind_of(new)
-    key = f"{api_version.rpartition('/')[0]}/{kind}"
+    key = "/".join(group_and_kind(new))
     for field, why in _RESTARTING_FIELDS.get(key, ()):
         if _is_below(touched, field):
             return Apply("restarts", why)
-    for field, why in kind_named((api_version, kind)).unseen_changes(old) or _UNSEEN_FIELDS.get(key, ()):
+    for field, why in kind_named(kind_of(new)).unseen_changes(old) or _UNSEEN_FIELDS.get(key, ()):
         if _is_below(touched, field):
             return Apply("ignored", why)
     return Apply("in-place" if touched else "unchanged", None)
@@ -184,7 +184,7 @@ def apply_outcome(
     server_problems += _update_problems(stored_update, definitions)
     reported_paths = {problem.path for problem in server_problems}
     rejections = [p for p in _new_problems(update, definitions, webhooks=True) if p.authority != "kube-apiserver"]
-    rejections += _webhook_problems(update)
+    rejections += _webhook_problems(_with_creation_defaults(update, new))
     problems = [*deduplicate(server_problems), *(p for p in rejections if p.path not in reported_paths)]
     if is_live and normalize(before) == normalize(old):
         new = after  # the live object has all of its defaults, as every real one
@@ -275,12 +275,24 @@ def _has_path(manifest: Json, path: Path) -> bool:
     return node is not None
 
 
+def _with_creation_defaults(update: Update, file: Json) -> Update:
+    """Return an update by a file as webhooks see it: the old object has what its webhook wrote at creation."""
+    old = update.old
+    new = update.new
+    if not kind_named(kind_of(file)).defaults_once:
+        return update
+    if not _is_live(old):
+        old = stored_object(old, versions=update.versions).manifest
+        new = _merge_file(old, as_stored(update.old), file)
+    return update._replace(old=old, new=with_defaults(new))
+
+
 def _webhook_problems(update: Update) -> Problems:
     """Yield what the operators' webhooks reject about the change."""
-    api_version, kind = kind_of(update.new)
-    yield from kind_named((api_version, kind)).validate_update(update)
+    kind = kind_of(update.new)
+    yield from kind_named(kind).validate_update(update)
     for operator in OPERATORS:
-        if operator.foreign is not None and (api_version, kind) in operator.foreign.kinds:
+        if operator.foreign is not None and kind in operator.foreign.kinds:
             yield from operator.validate_foreign_update(update)
 
 
@@ -311,9 +323,8 @@ def _new_problems(update: Update, definitions: Definitions | None, *, webhooks: 
 
 def _update_problems(update: Update, definitions: Definitions | None) -> Problems:
     """Yield what the server rejects about the change from the old object to the new one."""
-    api_version, kind = kind_of(update.new)
-    key = api_version.rpartition("/")[0], kind
+    key = group_and_kind(update.new)
     if key in _UPDATE_VALIDATORS:
         yield from _UPDATE_VALIDATORS[key](update)
     yield from immutable_field_changes(key, update)
-    yield from custom_update((api_version, kind), update, definitions)
+    yield from custom_update(kind_of(update.new), update, definitions)

@@ -73,10 +73,11 @@ def changes(before: Json, after: Json) -> tuple[Change, ...]:
     """Return the differences between two objects of one kind, sorted by path, with secrets masked."""
     old = normalize(before)
     new = normalize(after)
-    value_changes = () if _is_equal(old, new) else _value_changes(old, new, before, after)
+    masked = cache(lambda: (normalize(hidden(before)), normalize(hidden(after))))  # most differences are defaults
+    value_changes = (_make_change(kind, keys, old, new, masked) for kind, keys in _differences(old, new))
     return tuple(
         sorted(
-            (*value_changes, *_reordered_lists(old, new, ())),
+            (*filter(None, value_changes), *_reordered_lists(old, new, ())),
             key=lambda change: [_sort_key(part) for part in change.path],
         )
     )
@@ -86,21 +87,28 @@ def changed_paths(before: Json, after: Json) -> Iterator[KeyPath]:
     """Yield the paths at which two stored objects differ, without regard to what an absent field means."""
     old = normalize(before)
     new = normalize(after)
+    yield from (_display_path(keys, old if kind == "removed" else new) for kind, keys in _differences(old, new))
+    yield from (change.path for change in _reordered_lists(old, new, ()))
+
+
+def _differences(old: Json, new: Json) -> Iterator[tuple[ChangeKind, list[Any]]]:
+    """Yield the kind and keys of each difference: of whole fields for objects with too many, and of each item of a list
+    that only one side has, since a list exists once it has an item.
+    """
     if _is_equal(old, new):
         return
     if _count_differing(old, new) > MAX_VALUES:
-        yield from ((key,) for key in {**old, **new} if not _is_equal(old.get(key), new.get(key)))
+        for key in dict.fromkeys((*old, *new)):
+            if not _is_equal(old.get(key), new.get(key)):
+                yield "added" if key not in old else "removed" if key not in new else "changed", [key]
         return
     zipped = max(_longest_list(old), _longest_list(new)) > MAX_ALIGNED_ITEMS
     for kind, keys in _iter_differences(old, new, [], zipped):
-        holder = old if kind == "removed" else new
-        path = _display_path(keys, holder)
-        whole = get(holder, keys)
-        if isinstance(whole, Keyed) and kind in ("added", "removed"):
-            yield from ((*path, f"[{key}]") for key in whole)
+        whole = get(old if kind == "removed" else new, keys)
+        if isinstance(whole, Keyed) and kind != "changed":
+            yield from ((kind, [*keys, key]) for key in whole)
         else:
-            yield path
-    yield from (change.path for change in _reordered_lists(old, new, ()))
+            yield kind, keys
 
 
 def _is_equal(a: Any, b: Any) -> bool:
@@ -162,31 +170,6 @@ def _prune_common(old: Any, new: Any) -> tuple[Any, Any]:
         pairs = [(None, None) if _is_equal(x, y) else _prune_common(x, y) for x, y in zip(old, new, strict=True)]
         return [x for x, _ in pairs], [y for _, y in pairs]
     return old, new
-
-
-def _whole_field_changes(old: Json, new: Json, before: Json, after: Json) -> list[Change]:
-    """Return the object's differing fields as whole values, for objects with too many differences."""
-    masked = cache(lambda: (normalize(hidden(before)), normalize(hidden(after))))
-    out: list[Change] = []
-    for key in dict.fromkeys((*old, *new)):
-        if not _is_equal(old.get(key), new.get(key)):
-            kind: ChangeKind = "removed" if key not in new else "changed"
-            if key not in old:
-                kind = "added"
-            out += _make_change(kind, [key], old, new, masked)
-    return out
-
-
-def _value_changes(old: Json, new: Json, before: Json, after: Json) -> list[Change]:
-    if _count_differing(old, new) > MAX_VALUES:
-        return _whole_field_changes(old, new, before, after)
-    zipped = max(_longest_list(old), _longest_list(new)) > MAX_ALIGNED_ITEMS
-    masked = cache(lambda: (normalize(hidden(before)), normalize(hidden(after))))  # most differences are defaults
-    return [
-        change
-        for kind, keys in _iter_differences(old, new, [], zipped)
-        for change in _make_change(kind, keys, old, new, masked)
-    ]
 
 
 def _iter_differences(old: Any, new: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[ChangeKind, list[Any]]]:
@@ -255,26 +238,22 @@ def _sort_key(part: str) -> tuple[int, str]:
 
 def _make_change(
     kind: ChangeKind, keys: list[Any], old: Json, new: Json, masked: Callable[[], tuple[Json, Json]]
-) -> Iterator[Change]:
+) -> Change | None:
+    """Return a difference with its values, or None for one without a meaning."""
     holder, absent = (old, new) if kind == "removed" else (new, old)
     path = _display_path(keys, holder)
-    whole = get(holder, keys)
-    if isinstance(whole, Keyed) and kind in ("added", "removed"):  # a list exists once it has an item
-        for key in whole:
-            yield from _make_change(kind, [*keys, key], old, new, masked)
-        return
     is_one_sided = kind in ("added", "removed")
-    if is_one_sided and isinstance(keys[-1], str) and is_default(path, whole, absent):
-        return
-    before = None if kind == "added" else to_plain_data(get(masked()[0], keys))
-    after = None if kind == "removed" else to_plain_data(get(masked()[1], keys))
+    if is_one_sided and isinstance(keys[-1], str) and is_default(path, get(holder, keys), absent):
+        return None
+
+    def values(sides: tuple[Json, Json]) -> list[Any]:
+        absent_kinds = zip(("added", "removed"), sides, strict=True)
+        return [None if kind == absent_kind else to_plain_data(get(side, keys)) for absent_kind, side in absent_kinds]
+
+    before, after = values(masked())
     if is_one_sided and before is None and after is None:
-        return
-    real = (
-        None if kind == "added" else to_plain_data(get(old, keys)),
-        None if kind == "removed" else to_plain_data(get(new, keys)),
-    )
-    yield Change(path, kind, before, after, masked=(before, after) != real)
+        return None
+    return Change(path, kind, before, after, masked=[before, after] != values((old, new)))
 
 
 def _display_path(keys: list[Any], root: Any) -> KeyPath:

@@ -24,12 +24,12 @@ _MAX_SENTENCE_LENGTH = 1000
 def render_markdown(difference: Compared) -> str:
     """Return a heading and, for each differing object, a table of its pods' differences and its manifest changes."""
     lines = [f"### {html_code(difference.names[0])} → {html_code(difference.names[1])}", ""]
-    if not difference.differs:
+    shown = difference.shown
+    if not shown:
         return "\n".join([*lines, "No difference."]) + "\n"
-    for obj in difference.objects:
-        if obj.differs:
-            lines += _object_lines(obj, difference.names)
-    same = sum(not obj.differs for obj in difference.objects)
+    for obj in shown:
+        lines += _object_lines(obj, difference.names)
+    same = len(difference.objects) - len(shown)
     if same:
         lines += [f"{same} other object{'' if same == 1 else 's'} the same.", ""]
     return "\n".join(lines)

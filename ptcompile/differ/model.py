@@ -137,6 +137,11 @@ class Compared(NamedTuple):
         """Whether the two sides differ."""
         return any(obj.differs for obj in self.objects)
 
+    @property
+    def shown(self) -> list[ObjectDifference]:
+        """The objects that differ or whose apply is refused."""
+        return [obj for obj in self.objects if obj.differs or (obj.apply and obj.apply.outcome == "refused")]
+
     def to_dict(self) -> JsonDict:
         """Return the JSON form (schemas/diff.schema.json)."""
         return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
+from ptcompile.kinds.wrapped import group_and_kind
 from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_map, object_name
 from ptcompile.operators.table import JOB_KINDS
 
@@ -16,15 +17,9 @@ def makes_pods(manifest: Json) -> bool:
     return kind_of(manifest) in JOB_KINDS
 
 
-def _group_and_kind(manifest: Json) -> tuple[str, str]:
-    """Return group and kind without the version: an object stays the same across API versions."""
-    version, kind = kind_of(manifest)
-    return version.rpartition("/")[0], kind
-
-
 _LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
-    lambda manifest: (_group_and_kind(manifest), namespace_of(manifest), object_name(manifest)),
-    lambda manifest: (_group_and_kind(manifest), object_name(manifest)),
+    lambda manifest: (group_and_kind(manifest), namespace_of(manifest), object_name(manifest)),
+    lambda manifest: (group_and_kind(manifest), object_name(manifest)),
     lambda manifest: (object_name(manifest),) if makes_pods(manifest) else None,
 )
 """Pairing keys, strictest first: the same object, one moved to another namespace, another operator's job of that
@@ -32,7 +27,7 @@ name.
 """
 
 _LONE_LEVELS: tuple[Callable[[Json], Hashable | None], ...] = (
-    _group_and_kind,
+    group_and_kind,
     lambda manifest: "job" if makes_pods(manifest) else None,
 )
 """Keys for objects left unpaired that are the only ones of their kind on both sides: the same object under another
@@ -76,7 +71,7 @@ def same_objects(before: Sequence[Json], after: Sequence[Json], namespace: str |
         if "namespace" in nested_map(manifest, "metadata"):
             return existing.get(_LEVELS[0](manifest))
         if namespace is not None:
-            return existing.get((_group_and_kind(manifest), namespace, object_name(manifest)))
+            return existing.get((group_and_kind(manifest), namespace, object_name(manifest)))
         candidates = by_name.get(_LEVELS[1](manifest), [])
         return existing.get(_LEVELS[0](manifest)) or (candidates[0] if len(candidates) == 1 else None)
 

@@ -15,13 +15,13 @@ SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "~"}
 
 def render_text(difference: Compared) -> str:
     """Return the differing objects as text, with the number of equal ones at the end."""
-    if not difference.differs:
+    shown = difference.shown
+    if not shown:
         return join_escaped(["no difference"])
     lines = [f"{difference.names[0]} -> {difference.names[1]}"]
-    for obj in difference.objects:
-        if obj.differs:
-            lines += ["", *_object_lines(obj, difference.names)]
-    same = sum(not obj.differs for obj in difference.objects)
+    for obj in shown:
+        lines += ["", *_object_lines(obj, difference.names)]
+    same = len(difference.objects) - len(shown)
     if same:
         lines += ["", f"{same} other object{'' if same == 1 else 's'} the same"]
     return join_escaped(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 
 from ptcompile._internal.namedtuple import NamedTuple
@@ -108,11 +108,7 @@ def _sentence_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
 
 def _obstacle_facts(old: SimulatedJob, new: SimulatedJob) -> Iterator[Fact]:
     """Yield what certainly keeps the training pods of one side alone from meeting, with the code of its lint rule."""
-    before = _obstacle_texts(old)
-    after = _obstacle_texts(new)
-    what = "rendezvous fails"
-    yield from (Fact("job", what, text, None) for name, text in before.items() if name not in after)
-    yield from (Fact("job", what, None, text) for name, text in after.items() if name not in before)
+    yield from _one_sided_texts("job", "rendezvous fails", _obstacle_texts(old), _obstacle_texts(new))
 
 
 def _obstacle_texts(job: SimulatedJob) -> dict[str, str]:
@@ -126,10 +122,13 @@ def _obstacle_texts(job: SimulatedJob) -> dict[str, str]:
 
 
 def _one_sided_facts(subject: str, what: str, x: Iterable[str], y: Iterable[str]) -> Iterator[Fact]:
-    before = dict.fromkeys(x)
-    after = dict.fromkeys(y)
-    yield from (Fact(subject, what, line, None) for line in before if line not in after)
-    yield from (Fact(subject, what, None, line) for line in after if line not in before)
+    yield from _one_sided_texts(subject, what, {line: line for line in x}, {line: line for line in y})
+
+
+def _one_sided_texts(subject: str, what: str, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
+    """Yield the texts whose key only one side has."""
+    yield from (Fact(subject, what, text, None) for key, text in before.items() if key not in after)
+    yield from (Fact(subject, what, None, text) for key, text in after.items() if key not in before)
 
 
 def _sample_nodes(job: SimulatedJob, rendezvous: JobRendezvous | None) -> list[Pod]:

@@ -288,6 +288,10 @@ class Kind:
     """Whether a pod that has ended starts again, whatever its exit code."""
     requests_default: bool = True
     """Whether its pod templates get the API server's defaults, such as requests from limits."""
+    defaults_once: bool = False
+    """Whether its mutating webhook sees only creations, and its validating one then compares whole specs: an update by
+    a file that lacks such a default is rejected.
+    """
     gang_counts_limits: bool = False
     """Whether its gang scheduling uses limits where requests are absent."""
     group_mark: GroupMark | None = None

@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import Any, NamedTuple, cast
 from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path, message_at
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
-from ptcompile.kubernetes.unstructured import Json, object_name
+from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
 from ptcompile.operators.pod import POD_RULES
 from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream, Workload
@@ -31,6 +31,12 @@ NODE_RULES = ("fits-no-machine", "larger-than-pools")
 
 class Subject(Workload):
     """One object of a stream. Rules share what is derived here; nothing is derived twice."""
+
+    def metadata_parts(self) -> Iterator[tuple[Path, Json]]:
+        """Yield the metadata of the object and of its pod templates, each with its path."""
+        yield ("metadata",), self.metadata
+        for template in self.templates:
+            yield (*template.path, "metadata"), nested_map(template.data, "metadata")
 
     def cached(self, compute: Callable[[Subject], T]) -> T:
         """Return `compute(self)`, computed once. The rules of one operator share such results."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Edit, Path
+from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.simulator.launchers.rendezvous import STANDALONE
@@ -212,6 +212,11 @@ class TrainingRole:
         written = get(self._made, path, get(self.manifest, path))
         is_number = isinstance(written, int) and not isinstance(written, bool) and value.isdigit()
         return Edit("set", path, int(value) if is_number else value) if str(written) == current else None
+
+    def processes_fix(self, count: int) -> Fix | None:
+        """Return the fix that starts this many processes per node, or None as for `edit_to`."""
+        edit = self.edit_to("nproc-per-node", str(count))
+        return Fix(f"run {count} processes per node", (edit,), safe=False) if edit else None
 
     def _flag_edit(self, path: Path, current: str, value: str) -> Edit | None:
         """Return the edit of `--name=current`, or of the argument after `--name`, or None."""

@@ -97,7 +97,7 @@ CASES = [
     ("Worker", pytorchjob("OnFailure", backoffLimit=0), "pod"),
     ("Worker", pytorchjob("ExitCode"), "pod"),
     ("node", volcano(), "pod"),
-    ("node", volcano({"event": "PodFailed", "action": "AbortJob"}), "pod"),
+    ("node", volcano({"event": "PodFailed", "action": "AbortJob"}), "none"),
     ("node", volcano(evicted("RestartJob")), "job"),
     ("node", volcano(evicted("RestartJob"), maxRetry=1), "none"),
     ("node", volcano(evicted("RestartTask")), "role"),

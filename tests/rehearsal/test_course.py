@@ -81,10 +81,10 @@ def test_pods_are_recreated_without_the_one_that_stays_away(tmp_path: Path) -> N
 
 
 def test_a_role_that_restarts_together_is_recreated_together(tmp_path: Path) -> None:
-    """A task's policy RestartTask recreates the workers, not the master."""
+    """A task's policy RestartTask recreates the workers, not the master. A lost pod has failed before it is evicted."""
     manifest = ptcompile.compile(smallest(WHOLE, "train"), target="volcano").manifests[0]
     worker = next(task for task in manifest["spec"]["tasks"] if task["name"] == "worker")
-    worker["policies"] = [{"event": "PodEvicted", "action": "RestartTask"}]
+    worker["policies"] = [{"event": "PodFailed", "action": "RestartTask"}]
     stage = Scripted()
     settings = RehearsalSettings(fake_python(tmp_path), limit=15.0)
     simulated = ptcompile.simulate(manifest).jobs[0]

@@ -40,7 +40,7 @@ def _never() -> dict[str, Any]:
         (_never(), "Master, a lost node: the job fails"),
         # docs/facts/volcano.md#policies
         (volcano(policies=[{"event": "PodFailed", "action": "RestartJob"}]), "the policy for PodFailed never applies"),
-        (volcano(), "no policy for PodEvicted: only the pod of a lost node is recreated"),
+        (volcano(), "no policy for PodEvicted: only the pod is recreated, and it is not counted"),
         (volcano(maxRetry=2**31 - 1), "maxRetry 2147483647: restarts are unlimited"),
         (volcano(maxRetry=0), "maxRetry 3: "),
         (volcano(minSuccess=3), "minSuccess 3: the job is done when that many pods succeeded"),

@@ -22,6 +22,8 @@ from ptcompile.kubernetes.unstructured import Json, string_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.apiserver.defaulting.fields import ObjectFields
 
 DEFAULT_SERVER = ApiServer()
@@ -83,20 +85,21 @@ def _default_cron_job(cron_job: ObjectFields) -> None:
 def _default_deployment(deployment: ObjectFields) -> None:
     spec = new_child(deployment, "spec")
     fill_absent(spec, replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600)
-    strategy = new_child(spec, "strategy")
+    _default_strategy(spec, "strategy", maxUnavailable="25%", maxSurge="25%")
+    default_template(spec)
+
+
+def _default_strategy(spec: ObjectFields, key: str, **rolling: Any) -> None:
+    strategy = new_child(spec, key)
     fill_empty(strategy, type="RollingUpdate")
     if strategy.get("type") == "RollingUpdate":
-        fill_absent(new_child(strategy, "rollingUpdate"), maxUnavailable="25%", maxSurge="25%")
-    default_template(spec)
+        fill_absent(new_child(strategy, "rollingUpdate"), **rolling)
 
 
 def _default_daemon_set(daemon_set: ObjectFields) -> None:
     spec = new_child(daemon_set, "spec")
     fill_absent(spec, revisionHistoryLimit=10)
-    strategy = new_child(spec, "updateStrategy")
-    fill_empty(strategy, type="RollingUpdate")
-    if strategy.get("type") == "RollingUpdate":
-        fill_absent(new_child(strategy, "rollingUpdate"), maxUnavailable=1, maxSurge=0)
+    _default_strategy(spec, "updateStrategy", maxUnavailable=1, maxSurge=0)
     default_template(spec)
 
 
@@ -104,15 +107,13 @@ def _default_stateful_set(stateful_set: ObjectFields) -> None:
     spec = new_child(stateful_set, "spec")
     fill_empty(spec, podManagementPolicy="OrderedReady")
     fill_absent(spec, replicas=1, revisionHistoryLimit=10)
-    strategy = new_child(spec, "updateStrategy")
-    fill_empty(strategy, type="RollingUpdate")
-    if strategy.get("type") == "RollingUpdate":
-        fill_absent(new_child(strategy, "rollingUpdate"), partition=0)
+    _default_strategy(spec, "updateStrategy", partition=0)
     retention = new_child(spec, "persistentVolumeClaimRetentionPolicy")
     fill_empty(retention, whenDeleted="Retain", whenScaled="Retain")
     for claim in children(spec, "volumeClaimTemplates"):
         claim.update(apiVersion="v1", kind="PersistentVolumeClaim")  # also if the file has others
         default_claim_spec(new_child(claim, "spec"))
+        fill_empty(new_child(claim, "status"), phase="Pending")
     default_template(spec)
 
 

@@ -75,18 +75,19 @@ def _check_selects(selector: Json, template: Any, path: Path, problems: FieldErr
 
 def check_replica_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a ReplicaSet, except its metadata."""
-    _check_pods_of(manifest, context, problems, "replicas", "minReadySeconds")
+    _check_controller(manifest, context, problems, "replicas", "minReadySeconds")
 
 
-def _check_pods_of(manifest: Json, context: ApiServer, problems: FieldErrors, *counts: str) -> None:
-    """Check the counts, the selector and the template of a controller whose pods always restart."""
+def _check_controller(manifest: Json, context: ApiServer, problems: FieldErrors, *counts: str) -> Json:
+    """Check the counts, selector and template of a ReplicaSet, Deployment or DaemonSet, and return its spec."""
     spec = nested_map(manifest, "spec")
-    kind = manifest["kind"]
-    template = spec.get("template")
-    check_counts(spec, ("spec",), problems, *counts)
-    check_controller_selector(spec, ("spec",), kind, problems)
-    check_template(template, ("spec", "template"), context, problems)
-    check_restarts_always(template, ("spec", "template"), kind, problems)
+    kind = str(manifest["kind"])
+    path = ("spec", "template")
+    check_counts(spec, path[:1], problems, *counts)
+    check_controller_selector(spec, path[:1], kind, problems)
+    check_template(spec.get("template"), path, context, problems)
+    check_restarts_always(spec.get("template"), path, kind, problems)
+    return spec
 
 
 def check_replication_controller(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
@@ -118,16 +119,14 @@ def check_pod_template(manifest: Json, context: ApiServer, problems: FieldErrors
 
 def check_deployment(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a Deployment, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    path = ("spec",)
     counts = ("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
-    _check_pods_of(manifest, context, problems, *counts)
-    _check_strategy(nested_map(spec, "strategy"), (*path, "strategy"), problems)
+    spec = _check_controller(manifest, context, problems, *counts)
+    _check_strategy(nested_map(spec, "strategy"), ("spec", "strategy"), problems)
     seconds = spec.get("progressDeadlineSeconds")
     ready = spec.get("minReadySeconds") or 0
     seconds = _PROGRESS_SECONDS if seconds is None else seconds
     if type(seconds) is int and type(ready) is int and seconds <= ready:
-        problems.invalid((*path, "progressDeadlineSeconds"), seconds, "must be greater than minReadySeconds")
+        problems.invalid(("spec", "progressDeadlineSeconds"), seconds, "must be greater than minReadySeconds")
 
 
 def _check_strategy(strategy: Json, path: Path, problems: FieldErrors) -> None:
@@ -157,15 +156,14 @@ def _check_strategy(strategy: Json, path: Path, problems: FieldErrors) -> None:
 
 def check_daemon_set(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check a DaemonSet, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    path = ("spec",)
-    _check_pods_of(manifest, context, problems, "minReadySeconds", "revisionHistoryLimit")
+    spec = _check_controller(manifest, context, problems, "minReadySeconds", "revisionHistoryLimit")
+    path = ("spec", "updateStrategy")
     strategy = nested_map(spec, "updateStrategy")
     kind = strategy.get("type") or "RollingUpdate"
-    problems.check_choice((*path, "updateStrategy", "type"), kind, ("OnDelete", "RollingUpdate"))
+    problems.check_choice((*path, "type"), kind, _STRATEGIES)
     rolling = strategy.get("rollingUpdate")
     if kind == "RollingUpdate" and (rolling is None or type(rolling) is dict):
-        _check_daemon_rolling(rolling or {}, (*path, "updateStrategy", "rollingUpdate"), problems)
+        _check_daemon_rolling(rolling or {}, (*path, "rollingUpdate"), problems)
 
 
 def _check_daemon_rolling(rolling: Json, path: Path, problems: FieldErrors) -> None:

@@ -6,7 +6,7 @@ has a path outside the template, because the template itself is valid.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
@@ -16,6 +16,10 @@ from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, entries_of, kind_of
 from ptcompile.operators.table import kind_named, templates_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kinds.templates import Template
 
 
 def template_problems(manifest: Json, context: ApiServer) -> Problems:
@@ -48,6 +52,15 @@ def check_template(
     check_pod_spec(spec, (*path, "spec"), context, problems, template=False, extra_volumes=volumes)
     problems[start:] = [_with_authority(p, path, spec) for p in problems[start:]]
     return clean if len(problems) > start else template
+
+
+def check_templates(
+    templates: Iterable[Template], context: ApiServer, problems: FieldErrors, volumes: frozenset[str] = frozenset()
+) -> None:
+    """Check the pod templates of one object. `volumes` are those that the controller adds."""
+    clean: Any = None
+    for template in templates:
+        clean = check_template(template.template, template.path, context, problems, volumes, clean)
 
 
 def without_restart_policy(template: Any) -> Any:

@@ -173,7 +173,7 @@ def describe_spec_failures(spec: Json, restart: str) -> Iterator[str]:
     if rules := as_mappings(nested_map(spec, "podFailurePolicy").get("rules")):
         actions = ", ".join(as_string(rule.get("action")) for rule in rules)
         yield f"podFailurePolicy: the first rule that matches decides ({actions})"
-    yield f"a lost node: {lost_pod(spec).text}"
+    yield f"a lost node: {lost_pod(spec).text}; one whose process exits 0 on SIGTERM has succeeded"
     for rule in as_mappings(nested_map(spec, "successPolicy").get("rules"))[:1]:
         indexes = as_string(rule.get("succeededIndexes"))
         grace = grace_seconds(template)

@@ -27,8 +27,6 @@ from ptcompile.kubernetes.unstructured import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.kubernetes.requests import ApiServer
 
 
@@ -114,8 +112,6 @@ def describe_failures(manifest: Json) -> Iterator[str]:
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pods as the API server does."""
-    from ptcompile.apiserver.validation.templates import check_template
+    from ptcompile.apiserver.validation.templates import check_templates
 
-    clean: Any = None
-    for template in pod_templates(manifest):
-        clean = check_template(template.template, template.path, context, problems, frozenset(), clean)
+    check_templates(pod_templates(manifest), context, problems)

@@ -5,8 +5,7 @@ Source: LeaderWorkerSet 0.10, pkg/webhooks/leaderworkerset_webhook.go; docs/fact
 
 from __future__ import annotations
 
-from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation.templates import check_template
+from ptcompile.apiserver.validation.templates import check_templates
 from ptcompile.apiserver.webhooks import child_rejection, webhook_rejection
 from ptcompile.diagnostics import Path, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
@@ -84,6 +83,4 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
     """Check the pods; the claims of volumeClaimTemplates are volumes of theirs."""
     claims = as_mappings(nested_map(manifest, "spec", "leaderWorkerTemplate").get("volumeClaimTemplates"))
     volumes = frozenset(as_string(nested_map(claim, "metadata").get("name")) for claim in claims)
-    clean: Any = None
-    for template in pod_templates(manifest):
-        clean = check_template(template.template, template.path, context, problems, volumes, clean)
+    check_templates(pod_templates(manifest), context, problems, volumes)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation.templates import check_template, without_restart_policy
+from ptcompile.apiserver.validation.templates import check_templates, without_restart_policy
 from ptcompile.apiserver.webhooks import controller_failure, quote_names
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
@@ -97,11 +96,8 @@ _VOLUMES = frozenset({"ssh-auth", "mpi-job-config"})
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the templates of both replica types; the replica's own restartPolicy overwrites the template's."""
-    clean: Any = None
-    for template in pod_templates(manifest):
-        clean = check_template(
-            without_restart_policy(template.template), template.path, context, problems, _VOLUMES, clean
-        )
+    templates = (item._replace(template=without_restart_policy(item.template)) for item in pod_templates(manifest))
+    check_templates(templates, context, problems, _VOLUMES)
 
 
 def unseen_changes(_old: Json) -> tuple[tuple[tuple[str, ...], str], ...]:

@@ -347,7 +347,10 @@ def describe_failures(manifest: Json, release: Version) -> Iterator[str]:
     else:
         yield f"backoffLimit {limit}: the job fails when its running pods count that many container restarts"
     if "Master" in replicas:
-        yield "the job succeeds with its Master, even while workers run or have failed"
+        yield (
+            "the job succeeds with its Master, even while workers run or have failed, and if its process exits 0 on "
+            "SIGTERM when its node is drained"
+        )
     elif spec.get("elasticPolicy") is not None:
         yield "the job succeeds with any of its workers (elastic)"
     else:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation.templates import check_template
+from ptcompile.apiserver.validation.templates import check_templates
 from ptcompile.apiserver.webhooks import controller_failure, webhook_rejection
 from ptcompile.diagnostics import Edit, Fix, Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
@@ -159,6 +158,4 @@ def _check_end(spec: Json) -> Problems:
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pods; KubeRay's volume of shared memory is added to them."""
-    clean: Any = None
-    for template in pod_templates(manifest):
-        clean = check_template(template.template, template.path, context, problems, frozenset(), clean)
+    check_templates(pod_templates(manifest), context, problems)

@@ -56,6 +56,7 @@ class VolcanoJob(Kind):
     )
     additions = Additions(env_of="Volcano", dns_policy=True, mounts=("/etc/volcano",), job_label="volcano.sh/job-name")
     requests_default = False
+    defaults_once = True
 
     def templates(self, manifest: Json) -> Iterator[Template]:
         from ptcompile.operators.volcano.pods import pod_templates
@@ -200,6 +201,9 @@ class VolcanoOperator(Operator):
         ),
         "volcano-restart-pod": Feature(
             "volcano", (1, 12), "action RestartPod, event PodPending with a timeout", "Volcano 1.12, facts/volcano"
+        ),
+        "volcano-kept-group": Feature(
+            "volcano", (1, 16), "RestartPod keeps the PodGroup", "Volcano commit 5f1420fd0, facts/volcano"
         ),
         "volcano-partitions": Feature(
             "volcano", (1, 14), "partitionPolicy, RestartPartition, highestTierName", "Volcano 1.14, facts/volcano"

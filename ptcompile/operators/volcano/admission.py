@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver import roundtrip
+from ptcompile.apiserver.stored import new_values
 from ptcompile.apiserver.validation.pod import check_pod_spec
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.apiserver.webhooks import allowed_values_help, decode_problems, webhook_rejection
-from ptcompile.diagnostics import Path, Problem, Problems, problem_at
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kinds.model import Established, KindContext
 from ptcompile.kubernetes import names, quantity
@@ -24,11 +25,13 @@ from ptcompile.kubernetes.unstructured import (
     as_mappings,
     as_string,
     as_strings,
+    get,
     nested_map,
     object_name,
     string_map,
 )
 from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY
 
 _ANY_EVENT = "*"
 EVENTS = (_ANY_EVENT, "PodFailed", "PodEvicted", "PodPending", "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated")
@@ -230,7 +233,7 @@ def default(manifest: Json, *, complete: bool) -> Json:
     if not isinstance(spec, Mapping):
         return manifest
     defaulted = {**spec}
-    for key, value in (("queue", "default"), ("schedulerName", "volcano"), ("maxRetry", 3)):
+    for key, value in (("queue", "default"), ("schedulerName", "volcano"), ("maxRetry", DEFAULT_MAX_RETRY)):
         if not defaulted.get(key) and not isinstance(defaulted.get(key), bool):
             defaulted[key] = value
     tasks = spec.get("tasks")
@@ -250,7 +253,7 @@ def _default_task(task: Any, index: int) -> Any:
     if defaulted.get("name") in (None, ""):
         defaulted["name"] = f"default{index}"
     if not defaulted.get("maxRetry"):
-        defaulted["maxRetry"] = 3
+        defaulted["maxRetry"] = DEFAULT_MAX_RETRY
     if defaulted.get("minAvailable") is None:
         policy = nested_map(task, "partitionPolicy")
         min_partitions = as_int(policy.get("minPartitions"))
@@ -458,8 +461,8 @@ _IMMUTABLE_MESSAGE = (
     "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` "
     "and `PriorityClassName`"
 )
-_MUTABLE_FIELDS = ("minAvailable", "priorityClassName")
-_MUTABLE_TASK_FIELDS = ("replicas", "minAvailable")
+_MUTABLE_FIELDS = frozenset({"minAvailable", "priorityClassName"})
+_MUTABLE_TASK_FIELDS = frozenset({"replicas", "minAvailable"})
 
 
 def validate_update(update: Update) -> Problems:
@@ -467,14 +470,15 @@ def validate_update(update: Update) -> Problems:
     help = "delete the job and apply again, or give it another name for each run"
     before, after = (nested_map(manifest, "spec").get("tasks") for manifest in (update.old, update.new))
     if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
-        yield Problem(
-            "webhook-refusal", ("spec", "tasks"), "job updates may not add or remove tasks", help, authority="volcano"
-        )
+        yield _rejection(("spec", "tasks"), "job updates may not add or remove tasks", help)
         return
-    for path in update.touched:
-        if path[:1] != ("spec",) or path[1:2] in tuple((name,) for name in _MUTABLE_FIELDS):
-            continue
-        if path[1:2] == ("tasks",) and path[3:4] in tuple((name,) for name in _MUTABLE_TASK_FIELDS):
-            continue
-        yield problem_at("webhook-refusal", ("spec",), _IMMUTABLE_MESSAGE, help, authority="volcano")
-        return
+    for path in update.under("spec"):
+        if _MUTABLE_FIELDS.isdisjoint(path[1:2]) and _MUTABLE_TASK_FIELDS.isdisjoint(path[3:4]):
+            yield _rejection(("spec",), _IMMUTABLE_MESSAGE, help)
+            return
+    for *parent, field in new_values(update.new, default(update.new, complete=True)):
+        stored = get(update.old, (*parent, field))
+        if stored is not None and field not in _MUTABLE_FIELDS | _MUTABLE_TASK_FIELDS:
+            help = f"write {field}: {stored}, which Volcano's webhook sets only when the job is created"
+            yield _rejection(tuple(parent), _IMMUTABLE_MESSAGE, help)
+            return

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation.templates import check_template
+from ptcompile.apiserver.validation.templates import check_templates
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.apiserver.webhooks import child_rejection, controller_failure
 from ptcompile.diagnostics import Path, Problems
@@ -122,9 +121,7 @@ def _check_port_name(ports: Sequence[Json], port: int, path: Path) -> Problems:
 
 def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check the pod templates, and the claims that the controller creates for `spec.volumes`."""
-    clean: Any = None
-    for template in pod_templates(manifest):
-        clean = check_template(template.template, template.path, context, problems, frozenset(), clean)
+    check_templates(pod_templates(manifest), context, problems)
     for index, volume in indexed_mappings(nested_map(manifest, "spec").get("volumes")):
         if type(volume.get("volumeClaim")) is dict:
             check_claim_spec(volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), problems)

@@ -236,6 +236,9 @@ SENTENCES: Mapping[str, str] = {
         "Node 0 is a separate task, because the pytorch plugin assigns ranks by task; so is each auxiliary role."
     ),
     "tasks.replicas": "One task has node 0, the other all further nodes; each auxiliary role is one task.",
-    "tasks.maxRetry": "Containers that the kubelet restarts are counted by their task.",
+    "tasks.maxRetry": (
+        "Containers that the kubelet restarts are counted by their task. Elsewhere it is what Volcano would write at "
+        "creation: a file without it could not be applied again."
+    ),
     "restartPolicy": NEVER_FOR_NODES_TEXT,
 }

@@ -5,9 +5,12 @@
 - Without a policy for PodFailed, nothing replaces a failed pod. A container that the kubelet restarts never fails its
   pod: with restartPolicy OnFailure a policy for PodFailed is dead, and only TaskFailed, through the task's maxRetry,
   sees it.
-- When a Kubernetes node is lost, its pod is deleted, which is PodEvicted. Without a policy the controller recreates
-  that pod and counts nothing (issue 1866), which is right for a pod that rejoins the others alone. A policy that
-  restarts parts of a job on PodEvicted is counted, and may react to the controller's own deletions too (issue 4814).
+- When a Kubernetes node is drained or lost, the kubelet sets its pod's phase before the pod is deleted: a process that
+  ends with an error on SIGTERM is PodFailed, as after a crash, and no policy tells the two apart (Kubernetes 1.35,
+  Volcano 1.15, run). PodEvicted is a pod that exits 0, never ran or is deleted by force, or one whose failure no
+  policy handles. Without a policy for it the controller recreates that pod and counts nothing (issue 1866). A policy
+  that restarts parts of a job on PodEvicted is counted, and may react to the controller's own deletions too (issue
+  4814).
 - RestartJob on PodEvicted is not counted if nothing else restarts the job: then failures terminate it, and maxRetry
   is the maximum.
 - TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running. If all
@@ -26,6 +29,7 @@ from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.shared import endings
 from ptcompile.operators.shared.emitting import SPEC, unsupported_by_target
 from ptcompile.operators.table import has_feature
+from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY, RESTART_POD_HANGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,24 +44,11 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Problems:
     if policy.on_pod_failure == "RestartPod" and not has_feature("volcano-restart-pod", cluster.versions()):
         why = "Volcano restarts single pods only since 1.12, and the profile names an older release"
         yield unsupported_by_target(endings.ON_POD_FAILURE, why, "use RestartJob, or the target job or jobset")
-    if policy.on_disruption == "Count" and failure_action == "RestartPod":
-        why = "Volcano recreates a pod whose node is lost without counting it"
-        yield unsupported_by_target(
-            endings.ON_DISRUPTION, why, "use Ignore, or onPodFailure RestartJob, or the target job or jobset"
-        )
-    if (
-        endings.on_disruption(job) == "Ignore"
-        and not endings.restarts_alone(job)
-        and _counts_failures(job, failure_action)
-    ):
-        why = f"Volcano counts all restarts of the job alike: {endings.retries(job)} in all, lost nodes included"
-        if policy.on_disruption == "Ignore":
-            yield unsupported_by_target(
-                endings.ON_DISRUPTION, why, "use Count, or onPodFailure RestartPod, or the target jobset"
-            )
-        elif policy.on_disruption is None and job.spot:
-            help = "use a backoffLimit that is enough for both, or use the target jobset"
-            yield endings.approximation((*SPEC, "spot"), why, help, "volcano")
+    elif failure_action == "RestartPod" and not has_feature("volcano-kept-group", cluster.versions()):
+        help = "use RestartJob, or the target job or jobset"
+        note = endings.approximation(endings.ON_POD_FAILURE, RESTART_POD_HANGS, help, "volcano")
+        yield note._replace(severity="note")
+    yield from _unsupported_disruptions(job, failure_action)
     if _all_must_succeed(job) and job.auxiliary_roles:
         auxiliary_names = ", ".join(role.name for role in job.auxiliary_roles)
         why = f"Volcano counts pods that succeed in any role: one of {auxiliary_names} that does counts as a node"
@@ -65,6 +56,23 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Problems:
         yield endings.approximation(endings.SUCCESS_POLICY, why, help, "volcano")
     crash = "maxRetry 1 allows no restart of the job"
     yield from endings.check_lost_pods(job, each=failure_action == "RestartPod", crash=crash, authority="volcano")
+
+
+def _unsupported_disruptions(job: Job, failure_action: OnPodFailure) -> Problems:
+    policy = job.run_policy
+    if _restarts_in_place(job):  # no policy for PodFailed: PodEvicted decides about every lost pod
+        if policy.on_disruption == "Count" and failure_action == "RestartPod":
+            why = "Volcano recreates a pod whose node is lost without counting it"
+            help = "use Ignore, or onPodFailure RestartJob, or the target job or jobset"
+            yield unsupported_by_target(endings.ON_DISRUPTION, why, help)
+        return
+    retries = endings.retries(job)
+    why = f"Volcano sees a drained pod that ends with an error as failed, and retries {retries} failed pods in all"
+    help = "use Count with a backoffLimit that is enough for both, or the target job or jobset"
+    if policy.on_disruption == "Ignore" or (policy.on_disruption == "FailJob" and retries):
+        yield unsupported_by_target(endings.ON_DISRUPTION, why, help)
+    elif policy.on_disruption is None and job.spot:
+        yield endings.approximation((*SPEC, "spot"), why, help, "volcano")
 
 
 def _failure_action(job: Job, cluster: ClusterProfile) -> OnPodFailure:
@@ -137,7 +145,7 @@ def task_eviction_action(job: Job, cluster: ClusterProfile) -> str | None:
 
 def task_fields(job: Job, role: Role, eviction_action: str | None, *, master: bool) -> JsonDict:
     """Return maxRetry and policies of a task, with the action for lost nodes that is on each task."""
-    fields: JsonDict = {}
+    fields: JsonDict = {"maxRetry": DEFAULT_MAX_RETRY}
     policies: list[JsonDict] = []
     if master and not _all_must_succeed(job):
         policies.append({"event": "TaskCompleted", "action": "CompleteJob"})

@@ -10,6 +10,16 @@ from ptcompile.kinds.model import NO_DEFAULTS, KindDefaults, QueueSystem
 from ptcompile.kinds.status import Following, State, Status, field_condition
 from ptcompile.kubernetes.unstructured import Json, as_int, as_string, nested_map
 
+DEFAULT_MAX_RETRY = 3
+"""What the webhook writes into a job and a task without maxRetry, at creation alone: a file whose tasks lack it changes
+them when it is applied again, which the webhook rejects (Volcano 1.15).
+"""
+
+
+RESTART_POD_HANGS = (
+    "before Volcano 1.16, RestartPod deletes the PodGroup too, and a job whose pods fail together can hang forever"
+)
+
 
 def _sum_of_task_minimums(job: Json) -> Any:
     """Return the number of pods of a Volcano Job, or the sum of its tasks' minAvailable."""
@@ -23,9 +33,9 @@ DEFAULTS = KindDefaults(
     {
         ("batch.volcano.sh/Job", "spec", "queue"): "default",
         ("batch.volcano.sh/Job", "spec", "schedulerName"): "volcano",
-        ("batch.volcano.sh/Job", "spec", "maxRetry"): 3,
+        ("batch.volcano.sh/Job", "spec", "maxRetry"): DEFAULT_MAX_RETRY,
         ("scheduling.volcano.sh/PodGroup", "spec", "queue"): "default",
-        ("tasks", "*", "maxRetry"): 3,
+        ("tasks", "*", "maxRetry"): DEFAULT_MAX_RETRY,
         ("tasks", "*", "replicas"): 0,
         ("tasks", "*", "template", "spec", "schedulerName"): NO_DEFAULTS,  # inherited from the job
         ("partitionPolicy", "minPartitions"): 0,

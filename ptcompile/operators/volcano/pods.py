@@ -24,6 +24,8 @@ from ptcompile.kubernetes.unstructured import (
 )
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.queues.queue_systems import first_pods_of_roles
+from ptcompile.operators.table import has_feature
+from ptcompile.operators.volcano.facts import DEFAULT_MAX_RETRY, RESTART_POD_HANGS
 from ptcompile.operators.volcano.plugins import PLUGINS, DefaultedJob, PodTransform, VolcanoTask
 
 _UID = "<uid>"
@@ -45,6 +47,8 @@ def expand(manifest: Json, request: KindContext) -> Expansion:
     roles = tuple(_expand_task(job, task, _base_spec(job, task), changes, job_annotations) for task in job.tasks)
     notes = [note for p in plugins.values() for note in p.notes]
     notes.extend(f"unknown plugin {name!r}: it does nothing" for name in job.plugins if name not in PLUGINS)
+    if "RestartPod" in _actions(job.spec) and not has_feature("volcano-kept-group", request.versions):
+        notes.append(RESTART_POD_HANGS)
     failures = tuple(p.failure for p in plugins.values() if p.failure)
     failures += unreadable_names([task.source for task in job.tasks])
     return Expansion(
@@ -219,58 +223,95 @@ _RESTART_ACTIONS = frozenset({"RestartJob", "RestartTask", "RestartPod", "Restar
 
 def is_recreated(manifest: Json, template: Template) -> bool:
     """Return whether a lost pod of a task is recreated."""
-    spec = nested_map(manifest, "spec")
-    parts = (spec, *as_mappings(spec.get("tasks")))
-    policies = [policy for part in parts for policy in as_mappings(part.get("policies"))]
+    actions = _actions(nested_map(manifest, "spec"))
     return (
-        any(as_string(policy.get("action")) in _RESTART_ACTIONS for policy in policies)
+        not _RESTART_ACTIONS.isdisjoint(actions)
         or nested_map(template.template, "spec").get("restartPolicy") == "OnFailure"
     )
+
+
+def _all_policies(spec: Json) -> Iterator[Json]:
+    """Yield the policies of a job and of its tasks."""
+    for part in (spec, *as_mappings(spec.get("tasks"))):
+        yield from as_mappings(part.get("policies"))
+
+
+def _actions(spec: Json) -> set[str]:
+    return {as_string(policy.get("action")) for policy in _all_policies(spec)}
 
 
 _RECREATION: dict[str, LostPod] = {
     "RestartJob": LostPod("job", "all pods are recreated"),
     "RestartTask": LostPod("role", "all pods of its task are recreated"),
     "RestartPartition": LostPod("role", "all pods of its partition are recreated"),
-    "RestartPod": LostPod("pod", "only the pod is recreated"),
+    "RestartPod": LostPod("pod", "only the pod is recreated, and it is counted"),
     "AbortJob": LostPod("none", "the job is aborted"),
     "TerminateJob": LostPod("none", "the job fails"),
     "CompleteJob": LostPod("none", "the job is completed"),
 }
-"""By the action of a policy for PodEvicted, the event of a lost pod (Volcano 1.16)."""
-_NO_POLICY = LostPod("pod", "only the pod of a lost node is recreated, and it is not counted")
+"""By the action of the policy that answers a lost pod (Volcano 1.16)."""
+_NO_POLICY = LostPod("pod", "only the pod is recreated, and it is not counted")
 
 
 def lost_pod(manifest: Json, role: str) -> LostPod:
-    """Return what the controller does about a lost pod: the first policy for PodEvicted decides, the task's first."""
+    """Return what the controller does about a lost pod whose process ends with an error."""
     spec = nested_map(manifest, "spec")
-    task = next((task for i, task in enumerate(as_mappings(spec.get("tasks"))) if _task_name(task, i) == role), {})
-    policies = (*as_mappings(task.get("policies")), *as_mappings(spec.get("policies")))
-    matches = (policy for policy in policies if {"PodEvicted", "*"} & set(_events_of(policy)))
-    lost = _RECREATION.get(as_string(next(matches, {}).get("action")))
+    task = _task_named(spec, role)
+    _, action = _answer_to_loss(_policies_for(spec, task))
+    lost = _RECREATION.get(action)
     if lost is None:
         return _NO_POLICY
-    if lost.recreated == "job" and (as_int(spec.get("maxRetry"), 3) or 3) == 1:
+    if lost.recreated != "none" and _max_retry(spec) == 1:
         return LostPod("none", "the job fails, as maxRetry 1 allows no restart")
     return lost
+
+
+def _task_named(spec: Json, role: str) -> Json:
+    return next((task for i, task in enumerate(as_mappings(spec.get("tasks"))) if _task_name(task, i) == role), {})
+
+
+def _policies_for(spec: Json, task: Json) -> Sequence[Json]:
+    """Return the policies that decide about a task's pods, in the order in which they do."""
+    return (*as_mappings(task.get("policies")), *as_mappings(spec.get("policies")))
+
+
+def _max_retry(holder: Json) -> int:
+    return as_int(holder.get("maxRetry")) or DEFAULT_MAX_RETRY
+
+
+_SIGTERM_EXIT_CODE = 143
+
+
+def _answer_to_loss(policies: Sequence[Json]) -> tuple[str, str]:
+    """Return the event and the action that answer a lost pod whose process ends with an error; no action if no policy
+    has one.
+
+    The kubelet, or the collector of a lost node's pods, sets the phase Failed before the pod is deleted: PodFailed
+    comes first. PodEvicted alone is a pod that exits 0 on SIGTERM, never ran or is deleted by force (Kubernetes 1.35,
+    Volcano 1.15, run).
+    """
+    for event, exit_code in (("PodFailed", _SIGTERM_EXIT_CODE), ("PodEvicted", None)):
+        if action := _first_action(policies, event, exit_code):
+            return event, action
+    return "PodEvicted", ""
 
 
 def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, ...]:
     """Return what answers a failed pod of a task: the kubelet, else the first matching policy; see `Kind.restarts`.
 
-    Without a policy for PodFailed a failed pod stays failed. The restart of the job that reaches maxRetry fails it
-    (Volcano 1.16).
+    Without a policy for PodFailed a failed pod stays failed. The restart that reaches maxRetry fails the job, also that
+    of a single pod (Volcano 1.16).
     """
     spec = nested_map(manifest, "spec")
-    task = next((task for i, task in enumerate(as_mappings(spec.get("tasks"))) if _task_name(task, i) == role), {})
-    policies = (*as_mappings(task.get("policies")), *as_mappings(spec.get("policies")))
+    task = _task_named(spec, role)
+    policies = _policies_for(spec, task)
     if exit_code is None:
-        action = _first_action(policies, "PodEvicted", None)
-        return _policy_retry(spec, "PodEvicted", action or "RestartPod")
+        event, action = _answer_to_loss(policies)
+        return _policy_retry(spec, event, action) if action else (Retry("pod", None, "job", "no policy"),)
     if (as_string(nested_map(task, "template", "spec").get("restartPolicy")) or "Always") == "Never":
         return _policy_retry(spec, "PodFailed", _first_action(policies, "PodFailed", exit_code))
     action = _first_action(policies, "TaskFailed", None)
-    most = (as_int(task.get("maxRetry"), 3) or 3) if action else 0
+    most = _max_retry(task) if action else 0
     in_place = kubelet_retry(most - 1 if most else None, "role", f"maxRetry {most}" if most else "restartPolicy")
     return (in_place, *_policy_retry(spec, "TaskFailed", action))
 
@@ -278,7 +319,7 @@ def restarts(manifest: Json, role: str, exit_code: int | None) -> tuple[Retry, .
 def _first_action(policies: Sequence[Json], event: str, exit_code: int | None) -> str:
     """Return the action of the first policy for an event or an exit status, or ""."""
     for policy in policies:
-        if {event, "*"} & set(_events_of(policy)) or (exit_code is not None and policy.get("exitCode") == exit_code):
+        if {event, "*"} & set(events_of(policy)) or (exit_code is not None and policy.get("exitCode") == exit_code):
             return as_string(policy.get("action"))
     return ""
 
@@ -287,9 +328,7 @@ def _policy_retry(spec: Json, event: str, action: str) -> tuple[Retry, ...]:
     scope = _RECREATION.get(action, LostPod("none", "")).recreated
     if scope == "none":
         return ()
-    if scope != "job":
-        return (Retry(scope, None, "job", f"{event} -> {action}"),)
-    most = as_int(spec.get("maxRetry"), 3) or 3
+    most = _max_retry(spec)
     return (Retry(scope, most - 1, "job", f"{event} -> {action}, maxRetry {most}"),)
 
 
@@ -335,22 +374,16 @@ def describe_failures(manifest: Json) -> Iterator[str]:
         yield from (f"{name}: {_describe_policy(policy)}" for policy in as_mappings(task.get("policies")))
     policies = as_mappings(spec.get("policies"))
     yield from (f"any task: {_describe_policy(policy)}" for policy in policies)
-    failure_events = {"PodFailed", "*"}
-    policy_lists = [policies, *(as_mappings(task.get("policies")) for task in tasks)]
-    if not any(
-        failure_events & set(_events_of(policy)) or policy.get("exitCode")
-        for policy_list in policy_lists
-        for policy in policy_list
-    ):
+    if not any({"PodFailed", "*"} & set(events_of(policy)) or policy.get("exitCode") for policy in _all_policies(spec)):
         yield "no policy for PodFailed: a failed pod is not recreated, and the others wait for it"
     elif tasks and all(
         as_string(nested_map(task, "template", "spec").get("restartPolicy")) != "Never" for task in tasks
     ):
         yield "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails"
-    yield from _describe_evictions(tasks, policies)
+    yield from _describe_evictions(spec, tasks)
     if spec.get("minSuccess") is not None:
         yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
-    max_retry = as_int(spec.get("maxRetry"), 3) or 3
+    max_retry = _max_retry(spec)
     yield f"maxRetry {max_retry}: " + (
         "restarts are unlimited" if max_retry == 2**31 - 1 else "the restart with that number fails the job instead"
     )
@@ -362,26 +395,30 @@ def _task_name(task: Json, i: int) -> str:
     return as_string(task.get("name")) or f"default{i}"
 
 
-def _describe_evictions(tasks: Sequence[Json], policies: Sequence[Json]) -> Iterator[str]:
-    """Yield a sentence about the tasks that no policy restarts when a node is lost."""
-    recreated_alone = [
-        _task_name(task, i)
-        for i, task in enumerate(tasks)
-        if not any(
-            {"PodEvicted", "*"} & set(_events_of(policy)) for policy in (*as_mappings(task.get("policies")), *policies)
+def _describe_evictions(spec: Json, tasks: Sequence[Json]) -> Iterator[str]:
+    """Yield sentences about the pods of a drained node, and the tasks that no policy for PodEvicted restarts."""
+    named_tasks = [(_task_name(task, i), _policies_for(spec, task)) for i, task in enumerate(tasks)]
+    if any(_answer_to_loss(held)[0] == "PodFailed" for _, held in named_tasks):
+        yield (
+            "a drained pod that ends with an error is PodFailed, as after a crash; PodEvicted is one that exits 0, "
+            "never ran or is deleted by force"
         )
-    ]
+    for name, held in named_tasks:
+        if _first_action(held, "TaskCompleted", None) == "CompleteJob":
+            yield f"{name}: a process that exits 0 on SIGTERM completes the job when its node is drained"
+    recreated_alone = [name for name, held in named_tasks if not _first_action(held, "PodEvicted", None)]
     if recreated_alone:
         prefix = "" if len(recreated_alone) == len(tasks) else f"{', '.join(recreated_alone)}: "
         yield f"{prefix}no policy for PodEvicted: {_NO_POLICY.text}"
 
 
-def _events_of(policy: Json) -> list[str]:
+def events_of(policy: Json) -> list[str]:
+    """Return `event` and `events` of a policy as one list."""
     return [*filter(None, [as_string(policy.get("event"))]), *as_strings(policy.get("events"))]
 
 
 def _describe_policy(policy: Json) -> str:
-    events = " or ".join(_events_of(policy)) or f"exit code {policy.get('exitCode')}"
+    events = " or ".join(events_of(policy)) or f"exit code {policy.get('exitCode')}"
     delay = f" after {as_string(policy.get('timeout'))}" if policy.get("timeout") else ""
     return f"{events} -> {as_string(policy.get('action')) or 'nothing'}{delay}"
 

@@ -87,7 +87,7 @@ def test_a_null_is_a_value_to_a_server_side_apply() -> None:
 VOLCANO = _object(
     "Job",
     "batch.volcano.sh/v1alpha1",
-    {"minAvailable": 1, "queue": "q", "tasks": [{"name": "w", "replicas": 2, "template": POD}]},
+    {"minAvailable": 1, "queue": "q", "tasks": [{"name": "w", "replicas": 2, "maxRetry": 3, "template": POD}]},
 )
 
 

@@ -12,7 +12,7 @@ import ptcompile
 from ptcompile.cli import main
 from ptcompile.differ import Difference
 from ptcompile.differ.applying import three_way_merge
-from tests import recorded
+from tests import making, recorded
 
 UNCHANGED = list(recorded.rows("apiserver/live/unchanged"))
 CHANGED = list(recorded.rows("apiserver/live/changed"))
@@ -151,3 +151,81 @@ def test_a_guessed_namespace_is_noted() -> None:
     assert notes(job_file(), namespace="research") == []
     named = {**job_file(), "metadata": {"name": "j", "namespace": "research"}}
     assert notes(named) == []
+
+
+CLAIM: dict[str, Any] = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+SNAPSHOT = {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"}
+CLAIMS: list[dict[str, Any]] = [
+    {"resources": {"requests": {"storage": "1024Mi"}}},
+    {"resources": {"requests": {"storage": 1073741824}}},
+    {"storageClassName": ""},
+    {"storageClassName": None, "volumeMode": None},
+    {"selector": {}},
+    {"dataSource": SNAPSHOT},
+    {"dataSourceRef": SNAPSHOT},
+]
+STATEFUL_SETS: list[dict[str, Any]] = [
+    {},
+    {"volumeClaimTemplates": []},
+    {"volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": CLAIM}]},
+    {"volumeClaimTemplates": [{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "d"},
+                               "spec": CLAIM}]},
+    {"volumeClaimTemplates": [{"metadata": {"name": "d", "creationTimestamp": None}, "spec": CLAIM, "status": {}}]},
+    {"volumeClaimTemplates": [{"metadata": {"name": name}, "spec": CLAIM} for name in "ab"]},
+    *({"volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": {**CLAIM, **fields}}]} for fields in CLAIMS),
+    {"updateStrategy": {"type": "OnDelete"}},
+    {"updateStrategy": {"rollingUpdate": {"partition": 1}}},
+    {"updateStrategy": {"rollingUpdate": {"maxUnavailable": "30%"}}},
+    {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": 2}}},
+    {"ordinals": {"start": 0}},
+    {"persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Delete"}},
+    {"podManagementPolicy": "", "revisionHistoryLimit": None},
+]  # fmt: skip
+"""Shapes of which the server stores more, or less, than the file has."""
+
+
+def stateful_set(**spec: Any) -> dict[str, Any]:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i:1"}]}}
+    body = {"serviceName": "s", "selector": {"matchLabels": {"a": "b"}}, "template": template, **spec}
+    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "s"}, "spec": body}
+
+
+def live_stateful_set(file: Mapping[str, Any], kubernetes: str) -> dict[str, Any]:
+    """Return what a server keeps: claim templates have a status. maxUnavailable is dropped until 1.36, whose gate is
+    off, and then has a default.
+    """
+    stored = ptcompile.stored(file).objects[0].manifest
+    for claim in stored["spec"].get("volumeClaimTemplates", ()):
+        assert claim["status"] == {"phase": "Pending"}
+    rolling = stored["spec"]["updateStrategy"].get("rollingUpdate")
+    if rolling is not None and kubernetes == "1.36":
+        rolling.pop("maxUnavailable", None)
+    elif rolling is not None:
+        rolling.setdefault("maxUnavailable", 1)
+    return {**stored, "metadata": {**stored["metadata"], "uid": "u"}}
+
+
+@pytest.mark.parametrize("kubernetes", ["1.36", "1.37"])
+@pytest.mark.parametrize("server_side", [False, True])
+@pytest.mark.parametrize("spec", STATEFUL_SETS)
+def test_an_unchanged_stateful_set_over_the_one_that_it_made(
+    spec: Mapping[str, Any], server_side: bool, kubernetes: str
+) -> None:
+    """Source: Kubernetes 1.36, pkg/apis/core/v1/defaults.go (SetDefaults_PersistentVolumeClaim)."""
+    file = stateful_set(**spec)
+    profile = making.profile({"versions": {"kubernetes": kubernetes}})
+    live = live_stateful_set(file, kubernetes)
+    difference = ptcompile.diff(live, file, server_side=server_side, from_cluster=profile, to_cluster=profile)
+    assert (rejections(difference), difference.differs) == ([], False)
+
+
+def test_a_changed_claim_template_is_rejected() -> None:
+    file = stateful_set(volumeClaimTemplates=[{"metadata": {"name": "d"}, "spec": CLAIM}])
+    larger = {**CLAIM, "resources": {"requests": {"storage": "2Gi"}}}
+    (message,) = rejections(
+        ptcompile.diff(
+            live_stateful_set(file, "1.37"),
+            stateful_set(volumeClaimTemplates=[{"metadata": {"name": "d"}, "spec": larger}]),
+        )
+    )
+    assert "updates to statefulset spec for fields other than" in message

@@ -33,7 +33,7 @@ def ends(target: str, body: str, cluster: Any = SPOT_NODES) -> Json:
         events = {e: p["action"] for p in spec.get("policies", ()) for e in p["events"]}
         own = {p["event"]: p["action"] for p in master.get("policies", ())}
         return _given(
-            maxRetry=spec["maxRetry"], **events, **own, task=master.get("maxRetry"), min=spec.get("minSuccess")
+            maxRetry=spec["maxRetry"], **events, **own, task=_counted(master["maxRetry"]), min=spec.get("minSuccess")
         )
     if target == "pytorchjob":
         restarts = {role["restartPolicy"] for role in spec["pytorchReplicaSpecs"].values()}
@@ -45,6 +45,11 @@ def ends(target: str, body: str, cluster: Any = SPOT_NODES) -> Json:
     rules = {r["onJobFailureReasons"][0]: r["action"] for r in (failure or {}).get("rules", ())}
     whole = {"success": spec.get("successPolicy"), "again": failure and failure["maxRestarts"], **rules}
     return _given(**_of_job(spec["replicatedJobs"][0]["template"]["spec"]), **whole)
+
+
+def _counted(max_retry: int) -> int | None:
+    """Return a task's maxRetry, or None for what Volcano's webhook writes, which limits nothing here."""
+    return None if max_retry == 3 else max_retry
 
 
 def _spec(target: str, body: str, cluster: Any) -> Json:
@@ -134,7 +139,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("trainjob", FIXED + policy("onDisruption: Ignore"), {"limit": 0, "again": 0, **UNCOUNTED}),
     (
         "volcano",
-        FIXED + policy("onDisruption: Ignore"),
+        f"{FIXED}\nspot: true",
         {"maxRetry": FOR_EVER, "PodFailed": "TerminateJob", "PodEvicted": "RestartJob", **NODE_0},
     ),
     ("pytorchjob", FIXED + policy("onDisruption: Ignore"), {**IN_PLACE, "limit": 0}),
@@ -158,8 +163,8 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ),
     (
         "volcano",
-        FIXED + policy("onDisruption: FailJob", "backoffLimit: 2"),
-        {"maxRetry": 3, "PodFailed": "RestartJob", "PodEvicted": "TerminateJob", **NODE_0},
+        FIXED + "\nrestartPolicy: OnFailure" + policy("onDisruption: FailJob", "backoffLimit: 2"),
+        {"maxRetry": 3, "PodEvicted": "TerminateJob", **NODE_0, "TaskFailed": "TerminateJob", "task": 2},
     ),
     ("pytorchjob", FIXED + policy("onDisruption: FailJob"), ENDED),
     # spot implies onDisruption: Ignore
@@ -236,8 +241,9 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("trainjob", f"{RANGE}\nrestartPolicy: OnFailure\nspot: true", [(*WARNING, "spot")]),
     ("job", f"{RANGE}\nrestartPolicy: OnFailure", []),  # the spec does not set onDisruption
     ("volcano", f"{RANGE}\nrestartPolicy: OnFailure" + policy("onDisruption: Ignore"), []),
-    ("volcano", RANGE + policy("onDisruption: Count", "backoffLimit: 2"), [(*ERROR, ON_LOSS)]),
+    ("volcano", RANGE + policy("onDisruption: Count", "backoffLimit: 2"), []),
     ("volcano", FIXED + policy("onDisruption: Ignore", "backoffLimit: 2"), [(*ERROR, ON_LOSS)]),
+    ("volcano", FIXED + policy("onDisruption: FailJob", "backoffLimit: 2"), [(*ERROR, ON_LOSS)]),
     ("volcano", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), [(*WARNING, "spot")]),
     ("pytorchjob", FIXED + policy("onDisruption: Count", "backoffLimit: 2"), [(*ERROR, ON_LOSS)]),
     ("pytorchjob", FIXED + policy("onDisruption: FailJob", "backoffLimit: 2"), [(*ERROR, ON_LOSS)]),
@@ -264,7 +270,7 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("job", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), [(*PEERS, "spot")]),
     ("jobset", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
     ("jobset", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), []),  # all pods restart, and that is one retry
-    ("volcano", FIXED + policy("onDisruption: Ignore"), [(*PEERS, ON_LOSS)]),
+    ("volcano", FIXED + policy("onDisruption: Ignore"), [(*ERROR, ON_LOSS), (*PEERS, ON_LOSS)]),
     ("pytorchjob", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
     # other nodes' torchrun fails with node 0's, which holds the store (PyTorch 2.13, measured)
     ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", [(*NODE_0_FAILS_ALL, "spot")]),
@@ -273,7 +279,7 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true" + policy("backoffLimit: 3"), []),
     ("jobset", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", [CRASH_RESTARTS]),  # full restarts do not count
     ("jobset", f"{RANGE}\nspot: true", [(*NODE_0_FAILS_ALL, "spot")]),
-    ("volcano", RANGE + policy("onDisruption: Ignore"), [(*NODE_0_FAILS_ALL, ON_LOSS)]),
+    ("volcano", RANGE + policy("onDisruption: Ignore"), [(*ERROR, ON_LOSS), (*NODE_0_FAILS_ALL, ON_LOSS)]),
     ("pytorchjob", f"{RANGE}\nspot: true" + policy("onPodFailure: RestartPod"), []),
     ("job", "elastic: {nnodes: 4, maxRestarts: 1, rdzvBackend: etcd-v2, rdzvEndpoint: 'etcd:2379'}\nspot: true",
      [CRASH_RESTARTS]),

@@ -168,7 +168,7 @@ def test_restarts_in_place_of_a_role_are_limited(body: str, retries: int) -> Non
 
 def test_role_with_policy_never_restarts_the_job() -> None:
     _, found = tasks("roles: {loader: {restartPolicy: Never}}")
-    assert not {"policies", "maxRetry"} & found["loader"].keys()
+    assert "policies" not in found["loader"]
 
 
 def test_before_1_12_volcano_counts_roles_in_the_world_size() -> None:

@@ -15,6 +15,7 @@ from tests.making import compiled, smallest
 
 SPOT = making.profile({"spot": {"nodeLabels": {"spot": "true"}}})
 OLD = making.profile({"versions": {"volcano": "1.11"}})
+BEFORE_1_16 = making.profile({"versions": {"volcano": "1.15"}})
 FOUR = "nodes: 4"
 RANGE = "elastic: {nnodes: '2:4', maxRestarts: 3, nprocPerNode: 1}"
 LOADER = "roles: {l: {command: [x]}}\nnodes: 4"
@@ -47,16 +48,14 @@ def _spec(body: str, cluster: Any = SPOT) -> dict[str, Any]:
         (FOUR + policy("backoffLimit: 2"), 3, [BOTH]),
         (FOUR + policy(f"backoffLimit: {UNLIMITED}"), UNLIMITED, [BOTH]),
         (FOUR + policy("onPodFailure: FailJob"), 1, [BOTH]),
-        (FOUR + policy("onPodFailure: FailJob", "onDisruption: Ignore"), UNLIMITED,
-         ["PodFailed: TerminateJob", LOST]),  # only lost nodes restart the job, and they are not counted
+        (f"{FOUR}\nspot: true" + policy("onPodFailure: FailJob"), UNLIMITED,
+         ["PodFailed: TerminateJob", LOST]),  # only PodEvicted restarts the job, and it is not counted
         (FOUR + policy("onPodFailure: RestartPod", "backoffLimit: 2"), 3, ["PodFailed: RestartPod"]),
         (FOUR + policy("onDisruption: Count", "backoffLimit: 2"), 3, [BOTH]),
-        (FOUR + policy("onDisruption: FailJob", "backoffLimit: 2"), 3,
-         ["PodFailed: RestartJob", "PodEvicted: TerminateJob"]),
+        (IN_PLACE + policy("onDisruption: FailJob", "backoffLimit: 2"), 3, ["PodEvicted: TerminateJob"]),
         (FOUR + policy("onDisruption: FailJob"), 1, [BOTH]),  # no restart is left
         (RANGE, 1, ["PodFailed: RestartJob"]),  # a pod whose node is lost rejoins the others
         (RANGE + policy("backoffLimit: 2"), 3, ["PodFailed: RestartPod"]),
-        (RANGE + policy("onDisruption: Ignore"), 1, ["PodFailed: RestartJob"]),
         (IN_PLACE, 25, [LOST]),  # a pod that restarts in place does not fail
         (LOADER, 1, ["PodFailed: RestartJob"]),  # the policy for lost nodes is on the tasks
     ],
@@ -70,21 +69,21 @@ def test_retries_and_policies_of_the_job(body: str, retries: int, policies: list
 @pytest.mark.parametrize(
     ("body", "tasks"),
     [
-        (FOUR, {"master": (None, [DONE]), "worker": (None, [])}),
-        (FOUR + policy("successPolicy: AllNodes"), {"master": (None, []), "worker": (None, [])}),
-        (LOADER, {"master": (None, [DONE, LOST]), "worker": (None, [LOST]), "l": (6, [ENDS])}),
+        (FOUR, {"master": (3, [DONE]), "worker": (3, [])}),
+        (FOUR + policy("successPolicy: AllNodes"), {"master": (3, []), "worker": (3, [])}),
+        (LOADER, {"master": (3, [DONE, LOST]), "worker": (3, [LOST]), "l": (6, [ENDS])}),
         (LOADER + policy("backoffLimit: 0"),
-         {"master": (None, [DONE, LOST]), "worker": (None, [LOST]), "l": (1, [ENDS])}),
+         {"master": (3, [DONE, LOST]), "worker": (3, [LOST]), "l": (1, [ENDS])}),
         (LOADER + policy("backoffLimit: 2"),
-         {"master": (None, [DONE, LOST]), "worker": (None, [LOST]), "l": (2, [ENDS])}),
+         {"master": (3, [DONE, LOST]), "worker": (3, [LOST]), "l": (2, [ENDS])}),
         (IN_PLACE, {"master": (24, [DONE, ENDS]), "worker": (24, [ENDS])}),
         ("roles: {l: {command: [x], restartPolicy: Never}}\nnodes: 4",
-         {"master": (None, [DONE]), "worker": (None, []), "l": (None, [])}),
+         {"master": (3, [DONE]), "worker": (3, []), "l": (3, [])}),
     ],
 )  # fmt: skip
-def test_retries_and_policies_of_tasks(body: str, tasks: dict[str, tuple[int | None, list[str]]]) -> None:
+def test_retries_and_policies_of_tasks(body: str, tasks: dict[str, tuple[int, list[str]]]) -> None:
     spec = _spec(body)
-    found = {task["name"]: (task.get("maxRetry"), _texts(task.get("policies", []))) for task in spec["tasks"]}
+    found = {task["name"]: (task["maxRetry"], _texts(task.get("policies", []))) for task in spec["tasks"]}
     assert found == tasks
 
 
@@ -104,11 +103,10 @@ def test_all_nodes_must_succeed_if_the_spec_says_so(body: str, success: int | No
 def test_an_older_volcano_restarts_the_whole_job() -> None:
     """RestartPod came with Volcano 1.12."""
     assert _texts(_spec(RANGE + policy("backoffLimit: 2"), OLD)["policies"]) == ["PodFailed: RestartJob"]
-    uncounted = _spec(FOUR + policy("onPodFailure: FailJob", "onDisruption: Ignore"), OLD)
-    assert _texts(uncounted["policies"]) == ["PodFailed: TerminateJob", LOST]
 
 
-COUNTED = "Volcano counts all restarts of the job alike: 2 in all, lost nodes included"
+SEEN = "Volcano sees a drained pod that ends with an error as failed, and"
+COUNTED = f"{SEEN} retries 2 failed pods in all"
 
 
 @pytest.mark.parametrize(
@@ -116,11 +114,26 @@ COUNTED = "Volcano counts all restarts of the job alike: 2 in all, lost nodes in
     [
         (FOUR + policy("onPodFailure: RestartPod", "backoffLimit: 2"), OLD,
          ("error", "runPolicy.onPodFailure", "Volcano restarts single pods only since 1.12")),
-        (RANGE + policy("onDisruption: Count", "backoffLimit: 2"), SPOT,
+        (RANGE + policy("onPodFailure: RestartPod", "backoffLimit: 2"), BEFORE_1_16,
+         ("note", "runPolicy.onPodFailure", "before Volcano 1.16, RestartPod deletes the PodGroup too")),
+        (RANGE + policy("backoffLimit: 2"), BEFORE_1_16,
+         ("note", "runPolicy.onPodFailure", "a job whose pods fail together can hang forever")),
+        (RANGE + policy("onPodFailure: RestartJob"), BEFORE_1_16, None),
+        (RANGE + policy("onDisruption: Count", "backoffLimit: 2"), SPOT, None),
+        (f"{RANGE}\nrestartPolicy: OnFailure" + policy("onDisruption: Count", "backoffLimit: 2"), SPOT,
          ("error", "runPolicy.onDisruption", "Volcano recreates a pod whose node is lost without counting it")),
         (RANGE + policy("onDisruption: Count", "backoffLimit: 2"), OLD, None),
         (FOUR + policy("onDisruption: Ignore", "backoffLimit: 2"), SPOT, ("error", "runPolicy.onDisruption", COUNTED)),
+        (FOUR + policy("onDisruption: Ignore", "onPodFailure: RestartPod", "backoffLimit: 2"), SPOT,
+         ("error", "runPolicy.onDisruption", COUNTED)),
+        (FOUR + policy("onDisruption: Ignore"), SPOT,
+         ("error", "runPolicy.onDisruption", f"{SEEN} retries 0 failed pods in all")),
+        (FOUR + policy("onDisruption: FailJob", "backoffLimit: 2"), SPOT,
+         ("error", "runPolicy.onDisruption", f"{SEEN} retries 2 failed pods in all")),
+        (FOUR + policy("onDisruption: FailJob"), SPOT, None),
+        (IN_PLACE + policy("onDisruption: FailJob", "backoffLimit: 2"), SPOT, None),
         (f"{FOUR}\nspot: true" + policy("backoffLimit: 2"), SPOT, ("warning", "spot", COUNTED)),
+        (f"{FOUR}\nspot: true", SPOT, ("warning", "spot", f"{SEEN} retries 0 failed pods in all")),
         (f"{FOUR}\nspot: true" + policy("onDisruption: Count", "backoffLimit: 2"), SPOT, None),
         (FOUR + policy("backoffLimit: 2"), SPOT, None),
         (f"{IN_PLACE}" + policy("onDisruption: Ignore"), SPOT, None),

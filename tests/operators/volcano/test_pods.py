@@ -232,15 +232,21 @@ EVICTED: Json = {"event": "PodEvicted"}
         (_policies({**EVICTED, "action": "RestartJob"}, maxRetry=1), "none"),
         (_policies({**EVICTED, "action": "RestartJob"}, maxRetry=2), "job"),
         (_policies({**EVICTED, "action": "RestartJob"}, maxRetry=0), "job"),  # 0 means 3
-        (_policies({**EVICTED, "action": "RestartTask"}, maxRetry=1), "role"),
+        (_policies({**EVICTED, "action": "RestartTask"}), "role"),
+        (_policies({**EVICTED, "action": "RestartTask"}, maxRetry=1), "none"),
         (_policies({"event": "*", "action": "AbortJob"}), "none"),
         (_policies({"events": ["PodFailed", "PodEvicted"], "action": "RestartPod"}), "pod"),
-        (_policies({"event": "PodFailed", "action": "AbortJob"}), "pod"),
+        (_policies({"event": "PodFailed", "action": "AbortJob"}), "none"),
+        (_policies({"event": "PodFailed", "action": "RestartJob"}, {**EVICTED, "action": "TerminateJob"}), "job"),
+        (_policies({"event": "PodFailed", "action": "RestartPod"}, maxRetry=1), "none"),
+        (_policies({"exitCode": 143, "action": "RestartPod"}, {**EVICTED, "action": "RestartJob"}), "pod"),
+        (_policies({"exitCode": 3, "action": "RestartPod"}, {**EVICTED, "action": "RestartJob"}), "job"),
+        (_policies({"event": "PodFailed"}, {**EVICTED, "action": "RestartJob"}), "job"),
         (_policies({**EVICTED, "action": "RestartJob"}, task_policies=[{**EVICTED, "action": "RestartTask"}]), "role"),
     ],
 )
 def test_a_lost_pod(manifest: Json, recreated: str) -> None:
-    """docs/facts/volcano.md: the first policy decides, the task's before the job's."""
+    """docs/facts/volcano.md: PodFailed comes first; the first policy decides, the task's before the job's."""
     assert lost_pod(manifest, "worker").recreated == recreated
 
 
@@ -264,6 +270,15 @@ def test_policies_of_another_task_do_not_count() -> None:
             "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails",
         ),
         (_policies(task_policies=[{"exitCode": 3, "action": "AbortJob"}]), "worker: exit code 3 -> AbortJob"),
+        (
+            _policies({"event": "PodFailed", "action": "RestartJob"}),
+            "a drained pod that ends with an error is PodFailed, as after a crash; PodEvicted is one that exits 0, "
+            "never ran or is deleted by force",
+        ),
+        (
+            _policies(task_policies=[{"event": "TaskCompleted", "action": "CompleteJob"}]),
+            "worker: a process that exits 0 on SIGTERM completes the job when its node is drained",
+        ),
     ],
 )
 def test_sentences_about_failures(manifest: Json, sentence: str) -> None:
@@ -277,12 +292,14 @@ def test_sentences_about_failures(manifest: Json, sentence: str) -> None:
         ([], 1, None, [("container", None)]),
         ([], None, None, [("pod", None)]),
         ([{"event": "PodFailed", "action": "RestartJob"}], 1, "Never", [("job", 2)]),
-        ([{"event": "PodFailed", "action": "RestartPod"}], 1, "Never", [("pod", None)]),
+        ([{"event": "PodFailed", "action": "RestartPod"}], 1, "Never", [("pod", 2)]),
         ([{"event": "PodFailed", "action": "AbortJob"}], 1, "Never", []),
-        ([{"exitCode": 1, "action": "RestartTask"}], 1, "Never", [("role", None)]),
+        ([{"exitCode": 1, "action": "RestartTask"}], 1, "Never", [("role", 2)]),
         ([{"exitCode": 1, "action": "RestartTask"}], 2, "Never", []),
         ([{"event": "TaskFailed", "action": "RestartJob"}], 1, None, [("container", 2), ("job", 2)]),
         ([{**EVICTED, "action": "RestartJob"}], None, None, [("job", 2)]),
+        ([{"event": "PodFailed", "action": "RestartPod"}], None, "Never", [("pod", 2)]),
+        ([{"event": "PodFailed", "action": "AbortJob"}, {**EVICTED, "action": "RestartJob"}], None, "Never", []),
     ],
 )
 def test_what_answers_a_failed_pod(

@@ -32,7 +32,6 @@ num_processes // num_machines per node.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
 from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
@@ -52,7 +51,7 @@ def _check(subject: Subject) -> Findings:
                 f"{role.launcher_name} starts {processes} {'process' if processes == 1 else 'processes'} on a "
                 f"node with {gpus} GPUs",
                 _help(role, gpus),
-                _fix(role, gpus),
+                role.processes_fix(gpus),
             )
 
 
@@ -63,11 +62,6 @@ def _help(role: TrainingRole, gpus: int) -> str:
     if role.launch.launcher == "accelerate" and nodes is not None:
         return f"write --num_processes={gpus * nodes[1]}: it counts the processes of all nodes"
     return "start one process per GPU of each node"
-
-
-def _fix(role: TrainingRole, gpus: int) -> Fix | None:
-    edit = role.edit_to("nproc-per-node", str(gpus))
-    return Fix(f"run {gpus} processes per node", (edit,), safe=False) if edit else None
 
 
 RULE = Rule("idle-gpus", _check, severity="warning", stage="run", authority="torchrun")

@@ -35,19 +35,15 @@ Source: Volcano 1.16, job controller (createOrUpdatePodGroup).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS, volcano_job
 
 
 def _check(subject: Subject) -> Findings:
     queue = volcano_job(subject).queue
-    metadata: list[tuple[Path, Json]] = [(("metadata",), subject.metadata)]
-    metadata += [
-        ((*template.path, "metadata"), nested_map(template.data, "metadata")) for template in subject.templates
-    ]
-    for metadata_path, mapping in metadata:
+    for metadata_path, mapping in subject.metadata_parts():
         for kind in ("labels", "annotations"):
             for key, value in string_map(mapping.get(kind)).items():
                 if key in QUEUE_KEYS and value and value != queue:

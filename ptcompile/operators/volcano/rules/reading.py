@@ -8,11 +8,11 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes.goflags import Value, parse
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linter.rule import Subject
 from ptcompile.operators.volcano.plugins import FLAGS as PYTORCH, DefaultedJob, VolcanoTask
-from ptcompile.operators.volcano.pods import read_job
+from ptcompile.operators.volcano.pods import events_of, read_job
 
 QUEUE_KEYS = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name")
 """Keys that name the queue of a bare pod, or that Volcano itself writes."""
@@ -63,7 +63,7 @@ class Policy(NamedTuple):
     @property
     def events(self) -> list[str]:
         """`event` and `events` as one list."""
-        return [*filter(None, [as_string(self.data.get("event"))]), *as_strings(self.data.get("events"))]
+        return events_of(self.data)
 
     @property
     def action(self) -> str:

@@ -45,7 +45,7 @@ Source: Trainer 2.3, volcano plugin.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_map, string_map
 from ptcompile.linter.rule import Findings, Rule, Subject, found_at
 
 _KEY = "scheduling.volcano.sh/queue-name"
@@ -56,11 +56,7 @@ def _check(subject: Subject) -> Findings:
     if nested_map(subject.spec, "podGroupPolicy").get("volcano") is None:
         return
     queue = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(_KEY)
-    metadata: list[tuple[Path, Json]] = [(("metadata",), subject.metadata)]
-    metadata += [
-        ((*template.path, "metadata"), nested_map(template.data, "metadata")) for template in subject.templates
-    ]
-    for metadata_path, mapping in metadata:
+    for metadata_path, mapping in subject.metadata_parts():
         value = string_map(mapping.get("annotations")).get(_KEY)
         if value and value != queue:
             path = (*metadata_path, "annotations", _KEY)
