@@ -15,6 +15,11 @@ from typing import Any
 HERE = Path(__file__).parent
 
 
+def names() -> list[str]:
+    """Return the names of all files."""
+    return sorted(str(path.relative_to(HERE)).removesuffix(".jsonl.gz") for path in HERE.rglob("*.gz"))
+
+
 def rows(name: str) -> Iterator[dict[str, Any]]:
     """Yield the rows of one file, such as `rows("apiserver/real")`, without its header."""
     with gzip.open(HERE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
