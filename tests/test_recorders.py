@@ -20,6 +20,7 @@ from tests import oracle, recorded
 from tests.conftest import thinned
 from tests.recorded import recording
 from tests.recorded.apiserver import record as apiserver
+from tests.recorded.crds import record as crds
 from tests.recorded.kueue import record as kueue
 from tests.recorded.operators import record as operators
 from tests.recorded.recording import Answer, Json, Server, without_namespace
@@ -446,3 +447,19 @@ def test_new_questions_are_the_same_for_a_seed() -> None:
     assert ["spec", "hostname"] in [one.path for one in drawn[0]]
     assert {one.op for one in drawn[0]} > {"set"}
     assert all(recorded.changed(pod, one._asdict()) != pod for one in drawn[0] if one.op != "set")
+
+
+def test_a_new_definition_differs_by_its_fields(tmp_path: Path) -> None:
+    """Descriptions and the status that a cluster adds do not count."""
+    (old,) = recorded.rows("crds/jobset")
+    new = json.loads(json.dumps(old)) | {"status": {"conditions": []}}
+    spec = new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    spec["properties"]["suspend"] |= {"type": "string", "description": "Stop."}
+    spec["properties"]["description"] = {"type": "string"}
+    path = tmp_path / "jobset.yaml"
+    path.write_text(json.dumps(new), encoding="utf-8")
+    start = ".spec.versions.v1alpha2.schema.openAPIV3Schema.properties.spec.properties"
+    assert list(crds.changes(old, crds.published(path))) == [
+        f"{start}.description.type: absent -> string",
+        f"{start}.suspend.type: boolean -> string",
+    ]
