@@ -1,4 +1,5 @@
-"""The recorders, run against a stand-in that answers as recorded: what they write is the recorded set.
+"""The recorders, run against a stand-in that answers as recorded: what they write is the recorded
+set.
 
 docs/maintaining/recording.md says which recorders were run against real servers and tools.
 """
@@ -291,7 +292,9 @@ def test_answers_of_the_scheduler() -> None:
 
 
 def test_jobs_in_queues(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The stand-in makes the Workload of a job with the job, and answers for jobs that are alone, too."""
+    """The stand-in makes the Workload of a job with the job, and answers for jobs that are alone,
+    too.
+    """
     row = next(row for row in recorded.rows("kueue/admission") if len(row["answers"]) == 2)
     monkeypatch.setattr(recorded, "rows", lambda _: [row])
 
@@ -316,7 +319,9 @@ def test_jobs_in_queues(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def as_pod(row: Json) -> Json:
-    """Return a pod as a server stores it, from the recorded part of one. Names end with the index, not at random."""
+    """Return a pod as a server stores it, from the recorded part of one. Names end with the index,
+    not at random.
+    """
     spec = {key: row[key] for key in operators.POD_FIELDS if key in row}
     containers = [{**one, "env": [as_variable(variable) for variable in one["env"]]} for one in row["containers"]]
     spec["initContainers"] = [one for one in containers if one["init"]]
@@ -340,7 +345,9 @@ def as_variable(variable: Json) -> Json:
 
 
 def compared(pod: Json) -> Json:
-    """Return what a cluster shows of a pod: of the containers of the template, nothing that the template says."""
+    """Return what a cluster shows of a pod: of the containers of the template, nothing that the
+    template says.
+    """
     unseen = ("mounts", "image", "command", "args")
     containers = [{key: value for key, value in one.items() if key not in unseen} for one in pod["containers"]]
     return {

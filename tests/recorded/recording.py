@@ -1,4 +1,5 @@
-"""What all recorders share: a client of an API server, objects that are removed again, and files with a header.
+"""What all recorders share: a client of an API server, objects that are removed again, and files
+with a header.
 
 docs/maintaining/recording.md says which recorder answers which question, and how long each takes.
 """
@@ -92,7 +93,9 @@ class Server:
         return Answer(response.status, data, tuple(_warning_text(header) for header in headers))
 
     def path(self, manifest: Json, namespace: str = NAMESPACE) -> str | None:
-        """Return where objects of a manifest's kind are created, or None if the server does not serve the kind."""
+        """Return where objects of a manifest's kind are created, or None if the server does not
+        serve the kind.
+        """
         version, kind = manifest.get("apiVersion"), manifest.get("kind")
         if (
             not isinstance(version, str)
@@ -122,7 +125,9 @@ class Server:
         return f"{path}/{quote(metadata['name'])}"
 
     def dry_run(self, manifest: Json) -> Answer | None:
-        """Ask for a creation in the recorder's namespace that stores nothing; None if the server lacks the kind."""
+        """Ask for a creation in the recorder's namespace that stores nothing; None if the server
+        lacks the kind.
+        """
         path = self.path(manifest)
         return self.request("POST", f"{path}?{DRY_RUN}", without_namespace(manifest)) if path else None
 
@@ -143,7 +148,9 @@ def _root(version: str) -> str:
 
 
 def without_namespace(manifest: Json) -> Json:
-    """Return the manifest without `metadata.namespace`: the recorder's own is used, whatever the file says."""
+    """Return the manifest without `metadata.namespace`: the recorder's own is used, whatever the
+    file says.
+    """
     metadata = manifest.get("metadata")
     if not isinstance(metadata, dict) or not isinstance(metadata.get("namespace"), str):
         return manifest
@@ -155,7 +162,9 @@ def without_namespace(manifest: Json) -> Json:
 
 @contextmanager
 def connected(url: str | None) -> Iterator[Server]:
-    """Yield the server at a URL, or the one of the current kubeconfig, which `kubectl proxy` answers for meanwhile."""
+    """Yield the server at a URL, or the one of the current kubeconfig, which `kubectl proxy`
+    answers for meanwhile.
+    """
     if url:
         with closing(Server(url)) as server:
             yield server
@@ -180,7 +189,7 @@ class Made:
         """Create an object, with its status if it has one, and return it as stored.
 
         Raises:
-            RuntimeError: the server rejects it, or an object of that name exists and belongs to somebody else.
+            RuntimeError: the server rejects it, or an object of that name exists already.
         """
         path = self.server.object_path(manifest)
         stored = self._keep(
@@ -201,10 +210,11 @@ class Made:
         return self._keep(path, self.server.request("PATCH", f"{path}?{query}", manifest, APPLY))
 
     def restore(self, live: Json) -> Json:
-        """Create an object as `kubectl get -o yaml --show-managed-fields` printed it, with its managers and status.
+        """Create an object as `kubectl get -o yaml --show-managed-fields` printed it, with its
+        managers and status.
 
-        A creation makes its sender the manager of all fields. The second request takes that back: it changes no field
-        but brings the recorded managers.
+        A creation makes its sender the manager of all fields. The second request takes that back:
+        it changes no field but brings the recorded managers.
         """
         metadata = {key: value for key, value in live["metadata"].items() if key not in SET_BY_SERVER}
         stored = self.create({**live, "metadata": metadata})
@@ -223,7 +233,9 @@ class Made:
         return answer.data
 
     def remove(self, keep: int = 0) -> None:
-        """Delete what was created after the first `keep` objects, the newest first, and wait until it is gone."""
+        """Delete what was created after the first `keep` objects, the newest first, and wait until
+        it is gone.
+        """
         for path in reversed(self._paths[keep:]):
             self.server.request("DELETE", f"{path}?gracePeriodSeconds=0&propagationPolicy=Background")
             until(partial(self._is_gone, path))
@@ -268,7 +280,8 @@ def header(recorder: str, versions: dict[str, str]) -> Json:
 
 
 def write(name: str, first: Json, rows: Iterable[Json], answers: Iterable[str] = ()) -> None:
-    """Write a set: its header, and one case a line. Cases that the file had keep their places, new ones are sorted.
+    """Write a set: its header, and one case a line. Cases that the file had keep their places, new
+    ones are sorted.
 
     Findings that tests recorded count the rows of some sets, which is why the order of a set stays.
     """
@@ -287,7 +300,9 @@ def write(name: str, first: Json, rows: Iterable[Json], answers: Iterable[str] =
 
 
 def differences(name: str, rows: Iterable[Json], answers: Iterable[str]) -> Iterator[str]:
-    """Yield a line for each case of a set whose answer is not the recorded one, or that only one side has."""
+    """Yield a line for each case of a set whose answer is not the recorded one, or that only one
+    side has.
+    """
     old = {question(row, answers): row for row in recorded.rows(name)}
     new = {question(row, answers): row for row in rows}
     for text in sorted(old.keys() | new.keys()):

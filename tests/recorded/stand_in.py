@@ -1,7 +1,8 @@
-"""A stand-in for an API server on loopback: it keeps objects, and answers questions as a function says.
+"""A stand-in for an API server on loopback: it keeps objects, and answers questions as a function
+says.
 
-The tests of the recorders use it with answers that were recorded, so a recorder that asks something else fails with
-status 501. It validates nothing itself.
+The tests of the recorders use it with answers that were recorded, so a recorder that asks something
+else fails with status 501. It validates nothing itself.
 """
 
 from __future__ import annotations

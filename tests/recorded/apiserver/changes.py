@@ -1,4 +1,6 @@
-"""Changes of a manifest that a person or a template could make: one field removed, renamed or set to another value."""
+"""Changes of a manifest that a person or a template could make: one field removed, renamed or set
+to another value.
+"""
 
 from __future__ import annotations
 

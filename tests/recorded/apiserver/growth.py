@@ -1,4 +1,5 @@
-"""Fields added to a manifest by the server's own OpenAPI, with values that a field's schema takes, or nearly.
+"""Fields added to a manifest by the server's own OpenAPI, with values that a field's schema takes,
+or nearly.
 
 They reach the whole surface of a kind, not only the fields that published manifests use.
 """
@@ -112,7 +113,9 @@ class Growth:
                 yield from self.places(value, below, [*path, key])
 
     def resolve(self, schema: Json) -> Json:
-        """Return a schema without the reference or the single `allOf` around it; `ref` is the definition's name."""
+        """Return a schema without the reference or the single `allOf` around it; `ref` is the
+        definition's name.
+        """
         while True:
             if len(schema.get("allOf", ())) == 1:
                 schema = {
@@ -211,7 +214,9 @@ def special_values(schema: Json) -> tuple[Any, ...]:
 
 
 def texts_for(name: str, schema: Json) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the usual and all texts of a field; a name that ends with a colon is that of a map's values."""
+    """Return the usual and all texts of a field; a name that ends with a colon is that of a map's
+    values.
+    """
     field = name.lower().rstrip(":")
     if "path" in field and field != "subpathexpr":
         return PATHS[:3], PATHS
@@ -231,7 +236,9 @@ def texts_for(name: str, schema: Json) -> tuple[tuple[str, ...], tuple[str, ...]
 
 
 def named_words(description: str) -> list[str]:
-    """Return the words that a description names as values: in quotes, or after "one of" and the like."""
+    """Return the words that a description names as values: in quotes, or after "one of" and the
+    like.
+    """
     quoted = re.findall(r'"([A-Za-z][A-Za-z0-9./-]{1,40})"', description)
     listed = re.findall(
         r"\b(?:One of|Must be|Valid (?:values|options) (?:are|is)|Possible values are|can be)[^.]*",

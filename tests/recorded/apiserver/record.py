@@ -1,9 +1,10 @@
-"""Ask a kube-apiserver the questions of recorded sets anew, or new ones, and record what it answers.
+"""Ask a kube-apiserver the questions of recorded sets anew, or new ones, and record what it
+answers.
 
-A set is the name of a file below tests/recorded, such as apiserver/surface/mutants. The server is that of KUBECONFIG
-or `--server`; it needs the CRDs of tests/recorded/crds, privileged pods, and no operator's webhook. Everything is a
-dry run, except updates, objects that live, and the objects that admission plugins read: those are created in a
-namespace of their own, and removed.
+A set is the name of a file below tests/recorded, such as apiserver/surface/mutants. The server is
+that of KUBECONFIG or `--server`; it needs the CRDs of tests/recorded/crds, privileged pods, and no
+operator's webhook. Everything is a dry run, except updates, objects that live, and the objects that
+admission plugins read: those are created in a namespace of their own, and removed.
 """
 
 from __future__ import annotations
@@ -82,7 +83,9 @@ def value_at(manifest: Any, path: list[Any]) -> Any:
 
 
 def manifests(server: Server, name: str) -> Iterator[Json]:
-    """Yield the manifests of a set, each with the verdict on it, and with the warnings if the set has them."""
+    """Yield the manifests of a set, each with the verdict on it, and with the warnings if the set
+    has them.
+    """
     for row in recorded.rows(name):
         sent = server.dry_run(row["manifest"])
         warned = {"warnings": list(sent.warnings)} if sent and "warnings" in row else {}
@@ -98,7 +101,9 @@ def pods(server: Server, name: str) -> Iterator[Json]:
 
 
 def mutants(server: Server, name: str) -> Iterator[Json]:
-    """Yield the changes of a set, each with the verdict on the changed manifest and on its pod, as the set had it."""
+    """Yield the changes of a set, each with the verdict on the changed manifest and on its pod, as
+    the set had it.
+    """
     bases = recorded.manifests(bases_of(name))
     for row in recorded.rows(name):
         manifest = recorded.changed(bases[row["base"]], row)
@@ -132,7 +137,9 @@ def stored_base(server: Server, made: Made, base: str, manifest: Json) -> Json:
 
 
 def applied(server: Server, path: str, manifest: Json, query: str = f"{FREE}&force=true") -> Answer:
-    """Return the answer to `kubectl apply --server-side` of a file over the object at a path, as a dry run."""
+    """Return the answer to `kubectl apply --server-side` of a file over the object at a path, as a
+    dry run.
+    """
     return server.request("PATCH", f"{path}?{query}", manifest, APPLY)
 
 
@@ -149,7 +156,9 @@ def unchanged(server: Server, name: str) -> Iterator[Json]:
 
 
 def created_by_kubectl(made: Made, row: Json, space: str) -> Json:
-    """Create an object as `kubectl apply` does, server-side or with the file in an annotation, and return it."""
+    """Create an object as `kubectl apply` does, server-side or with the file in an annotation, and
+    return it.
+    """
     file = row["manifest"]
     metadata = {
         **file["metadata"],
@@ -169,7 +178,9 @@ def as_go_writes(value: Json) -> str:
 
 
 def changed(server: Server, name: str) -> Iterator[Json]:
-    """Yield objects that another manager changed, each with the answers to applying a file over them."""
+    """Yield objects that another manager changed, each with the answers to applying a file over
+    them.
+    """
     for row in recorded.rows(name):
         with owned(server, row["live"]["metadata"].get("namespace", NAMESPACE)) as made:
             made.restore(row["live"])
@@ -197,7 +208,9 @@ def admission(server: Server, name: str) -> Iterator[Json]:
 
 
 def admitted_pod(server: Server, row: Json) -> Json:
-    """Return the answer to the pod of a Job, if the set has it: the Job controller's request, made by the recorder."""
+    """Return the answer to the pod of a Job, if the set has it: the Job controller's request, made
+    by the recorder.
+    """
     if "pod" not in row:
         return {}
     pod = as_pod(row["manifest"]["spec"]["template"], "x") or {}
@@ -216,7 +229,9 @@ def space_of(row: Json) -> str:
 
 
 def with_quota_status(manifest: Json) -> Json:
-    """Return a ResourceQuota with the status that the quota controller writes: everything free. Others unchanged."""
+    """Return a ResourceQuota with the status that the quota controller writes: everything free.
+    Others unchanged.
+    """
     if manifest["kind"] != "ResourceQuota":
         return manifest
     hard = manifest["spec"]["hard"]
@@ -254,7 +269,8 @@ class Drawn(NamedTuple):
 
 
 def new_mutants(server: Server, name: str, count: int, seed: int) -> Iterator[Json]:
-    """Yield new questions with their answers: half by changes that people make, half by the server's own OpenAPI.
+    """Yield new questions with their answers: half by changes that people make, half by the
+    server's own OpenAPI.
 
     Accepted and rejected answers are kept in about equal numbers.
     """

@@ -1,7 +1,7 @@
 """Record the CustomResourceDefinitions that projects publish, without their descriptions.
 
-A set is the name of a file below tests/recorded, such as crds/jobset; `--from` has a file of the same name with the
-ending .yaml, as `kubectl get crd NAME -o yaml` or the project's release has it.
+A set is the name of a file below tests/recorded, such as crds/jobset; `--from` has a file of the
+same name with the ending .yaml, as `kubectl get crd NAME -o yaml` or the project's release has it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def changes(old: Json, new: Json) -> Iterator[str]:
 
 
 def leaves(node: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the values below a node that have no parts, with their paths; items are named if they have a name."""
+    """Yield the values below a node that have no parts, with their paths; items are named if they
+    have a name.
+    """
     items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
     for key, value in items:
         name = value.get("name", key) if isinstance(node, list) and isinstance(value, dict) else key

@@ -1,7 +1,8 @@
 """Ask kubectl how it reads texts, and record what it answers.
 
-`kubectl` and `kubectl-scalars` need no server: `kubectl label --local -o json` prints the objects that it read.
-`kubectl-texts` has the verdicts of `kubectl create --validate=strict`, which asks the API server of KUBECONFIG.
+`kubectl` and `kubectl-scalars` need no server: `kubectl label --local -o json` prints the objects
+that it read. `kubectl-texts` has the verdicts of `kubectl create --validate=strict`, which asks the
+API server of KUBECONFIG.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def scalars(name: str) -> Iterator[Json]:
 
 
 def texts(name: str) -> Iterator[Json]:
-    """Yield files, each with the verdict of `kubectl create` in a namespace of the recorder's own, as a dry run."""
+    """Yield files, each with the verdict of `kubectl create` in a namespace of the recorder's own,
+    as a dry run.
+    """
     with connected(None) as server, owned(server), tempfile.TemporaryDirectory() as folder:
         for row in recorded.rows(name):
             path = Path(folder) / f"x.{row['ext']}"

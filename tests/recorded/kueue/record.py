@@ -1,9 +1,11 @@
-"""Ask an API server with Kueue what its webhooks say to objects, and what its scheduler does with jobs.
+"""Ask an API server with Kueue what its webhooks say to objects, and what its scheduler does with
+jobs.
 
-The cluster of KUBECONFIG (or `--server`) has Kueue with the CRDs of the kinds that it queues. kueue/own and
-kueue/foreign need its webhooks, with all job kinds switched on, and no controllers; kueue/admission needs its
-controllers and scheduler, and neither webhooks nor kubelets. Objects have the names of the set, so a cluster that has
-one of them already stops the recorder, which changes and removes only what it created.
+The cluster of KUBECONFIG (or `--server`) has Kueue with the CRDs of the kinds that it queues.
+kueue/own and kueue/foreign need its webhooks, with all job kinds switched on, and no controllers;
+kueue/admission needs its controllers and scheduler, and neither webhooks nor kubelets. Objects have
+the names of the set, so a cluster that has one of them already stops the recorder, which changes
+and removes only what it created.
 """
 
 from __future__ import annotations
@@ -81,7 +83,9 @@ def question_of(row: Json) -> Json:
 
 
 def in_state(made: Made, old: Json, state: str) -> Json:
-    """Create an object and return it in its state: Kueue's webhook suspends it at creation, an update starts it."""
+    """Create an object and return it in its state: Kueue's webhook suspends it at creation, an
+    update starts it.
+    """
     stored = made.create(old)
     if state not in ("running", "ready"):
         return stored
@@ -94,7 +98,9 @@ def in_state(made: Made, old: Json, state: str) -> Json:
 
 @contextmanager
 def beside(server: Server, name: str) -> Iterator[Made]:
-    """Create what stood in the cluster when a set was recorded: for other projects' kinds, queues and runtimes."""
+    """Create what stood in the cluster when a set was recorded: for other projects' kinds, queues
+    and runtimes.
+    """
     with owned(server) as made:
         for manifest in recorded.rows("kueue/foreign/beside") if "/foreign/" in name else (UPDATED,):
             made.create(manifest)
@@ -119,7 +125,9 @@ def stage_of(message: str) -> str:
 
 
 def of_release(name: str, rows: list[Json], release: str) -> Iterator[Json]:
-    """Yield recorded rows with a release's answers in their place: those of the older one only where they differ."""
+    """Yield recorded rows with a release's answers in their place: those of the older one only
+    where they differ.
+    """
     for old, new in zip(recorded.rows(name), rows, strict=True):
         if not release.startswith(f"{OLDER}."):
             yield {**new, **({"v018": old["v018"]} if "v018" in old else {})}
@@ -144,7 +152,9 @@ def named(manifest: Json) -> str:
 
 
 def played(server: Server, objects: list[Json], jobs: list[Json]) -> dict[str, Json]:
-    """Create a cluster of queues and jobs, each when the one before has its answer, and return what became of them."""
+    """Create a cluster of queues and jobs, each when the one before has its answer, and return what
+    became of them.
+    """
     with owned(server) as made:
         for manifest in objects:
             made.create(manifest)
@@ -192,7 +202,9 @@ def became(workload: Json | None, by_uid: dict[str, str]) -> Json:
 
 
 def preemption(told: Json, by_uid: dict[str, str]) -> Json:
-    """Return which job preempted a workload, how, and whether it still is, from the words of a condition."""
+    """Return which job preempted a workload, how, and whether it still is, from the words of a
+    condition.
+    """
     match = PREEMPTED.search(told.get("message", ""))
     if not match:
         return {}

@@ -1,11 +1,13 @@
-"""Ask a cluster with an operator what it does with manifests, and record the rejections, and the pods that it makes.
+"""Ask a cluster with an operator what it does with manifests, and record the rejections, and the
+pods that it makes.
 
-The cluster of KUBECONFIG (or `--server`) has the operator with its webhooks and CRDs, and Kubernetes' controllers for
-JobSet and TrainJob; it needs no nodes, because no pod has to run. Each manifest is a dry run first; if it is accepted,
-it is created in a namespace of the recorder's own and removed again.
+The cluster of KUBECONFIG (or `--server`) has the operator with its webhooks and CRDs, and
+Kubernetes' controllers for JobSet and TrainJob; it needs no nodes, because no pod has to run. Each
+manifest is a dry run first; if it is accepted, it is created in a namespace of the recorder's own
+and removed again.
 
-The first recordings called the operators' own code instead. A cluster does not show what they had besides: `mutated`,
-`extra`, `pruned`, `refused` and `controllerError` keep their recorded values.
+The first recordings called the operators' own code instead. A cluster does not show what they had
+besides: `mutated`, `extra`, `pruned`, `refused` and `controllerError` keep their recorded values.
 """
 
 from __future__ import annotations
@@ -46,7 +48,9 @@ ANSWERS = (
     "same_as_base",
 )
 MADE = ("pods_total", "pods", "services", "configmaps", "jobs")
-"""The fields about what a controller made; a mutant that changes none of them has `same_as_base` instead."""
+"""The fields about what a controller made; a mutant that changes none of them has `same_as_base`
+instead.
+"""
 DENIED = re.compile(r'admission webhook "([^"]+)" denied the request: (.*)', re.DOTALL)
 QUIET_SECONDS = 2.0
 """A controller is done when it has made nothing new for so long."""
@@ -101,7 +105,9 @@ def answers(server: Server, operator: str) -> Iterator[Json]:
 
 
 def named(manifest: Json) -> Json:
-    """Return a manifest for the recorder's namespace; the end that a server would add to `generateName` is `abcde`."""
+    """Return a manifest for the recorder's namespace; the end that a server would add to
+    `generateName` is `abcde`.
+    """
     own = without_namespace(manifest)
     metadata = own["metadata"]
     return own if "name" in metadata else {**own, "metadata": {**metadata, "name": f"{metadata['generateName']}abcde"}}
@@ -129,7 +135,9 @@ def rejection(answer: Answer, mutating: set[str]) -> Json:
 
 
 def expanded(server: Server, manifest: Json) -> Json:
-    """Create an object, wait until its controllers are done, and return what they made. Everything is removed again."""
+    """Create an object, wait until its controllers are done, and return what they made. Everything
+    is removed again.
+    """
     with owned(server) as made:
         made.create(manifest)
         objects = settled(server)
@@ -195,7 +203,9 @@ def shortened(pods: list[Json]) -> list[Json]:
 
 
 def numbered(pods: Iterable[Json]) -> Iterator[Json]:
-    """Yield the recorded part of each pod. The pods of a Job without indexes are alike, and are counted."""
+    """Yield the recorded part of each pod. The pods of a Job without indexes are alike, and are
+    counted.
+    """
     without_index: Counter[str] = Counter()
     for pod in pods:
         row = pod_row(pod)

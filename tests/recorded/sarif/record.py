@@ -1,4 +1,6 @@
-"""Record the schema of SARIF from the npm package that has it: `npm pack @microsoft/jest-sarif`, then `--from FILE`."""
+"""Record the schema of SARIF from the npm package that has it: `npm pack @microsoft/jest-sarif`,
+then `--from FILE`.
+"""
 
 from __future__ import annotations
 
