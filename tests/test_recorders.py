@@ -77,7 +77,7 @@ def test_manifests(name: str) -> None:
     rows = list(recorded.rows(name))
     answers = {text(without_namespace(row["manifest"])): as_answer(row) for row in rows}
     with answering(answers, [row["manifest"] for row in rows]) as server:
-        check_same(name, apiserver.manifests(server, name))
+        check_same(name, apiserver.answers(server, name))
 
 
 def test_pod_templates() -> None:
@@ -86,7 +86,7 @@ def test_pod_templates() -> None:
     pods = [apiserver.as_pod(apiserver.value_at(bases[row["id"]], row["template"])) for row in rows]
     answers = {text(pod): as_answer(row) for row, pod in zip(rows, pods, strict=True)}
     with answering(answers, bases.values()) as server:
-        check_same("apiserver/pods", apiserver.pods(server, "apiserver/pods"))
+        check_same("apiserver/pods", apiserver.answers(server, "apiserver/pods"))
 
 
 @pytest.mark.parametrize("name", ["apiserver/mutants", "apiserver/policies/mutants", "apiserver/versions/1.32/mutants"])
@@ -102,7 +102,7 @@ def test_changes_of_manifests(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
                 row["pod"]
             )
     with answering(answers, bases.values()) as server:
-        check_same(name, apiserver.mutants(server, name))
+        check_same(name, apiserver.answers(server, name))
 
 
 def test_updates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +119,7 @@ def test_updates(monkeypatch: pytest.MonkeyPatch) -> None:
         return answers.get(text([question.path.rpartition("/")[2], question.body])) if question.is_dry_run else None
 
     with serving(bases.values(), answer) as url, recording.connected(url) as server:
-        check_same(name, apiserver.updates(server, name))
+        check_same(name, apiserver.answers(server, name))
         assert server.request("GET", f"/api/v1/namespaces/{recording.NAMESPACE}").status == 404
 
 
@@ -143,7 +143,7 @@ def test_admission(monkeypatch: pytest.MonkeyPatch) -> None:
 
     kinds = [one for row in rows for one in [row["manifest"], *row["beside"]]]
     with serving(kinds, answer) as url, recording.connected(url) as server:
-        check_same(name, apiserver.admission(server, name))
+        check_same(name, apiserver.answers(server, name))
 
 
 @pytest.mark.parametrize("version", ["1.35", "1.37"])
@@ -155,7 +155,7 @@ def test_warnings(version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorded, "rows", lambda _: rows)
     answers = {text(without_namespace(row["manifest"])): as_answer({**row, "accepted": True}) for row in asked}
     with answering(answers, [row["manifest"] for row in rows], version) as server:
-        found = list(apiserver.warnings(server, name))
+        found = list(apiserver.answers(server, name))
     expected = rows if version == "1.35" else [*rows, *({**row, "kubernetes": version} for row in asked)]
     assert sorted(map(text, found)) == sorted(map(text, expected))
 
@@ -176,7 +176,7 @@ def test_a_second_apply() -> None:
         return Answer(200, live)
 
     with serving([row["live"] for row in rows], answer) as url, recording.connected(url) as server:
-        assert list(recording.differences(name, apiserver.unchanged(server, name), ("live",))) == []
+        assert list(recording.differences(name, apiserver.answers(server, name), ("live",))) == []
 
 
 def test_conflicts_with_another_manager(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +194,7 @@ def test_conflicts_with_another_manager(monkeypatch: pytest.MonkeyPatch) -> None
         serving([row["live"] for row in rows.values()], answer) as url,
         recording.connected(url) as server,
     ):
-        check_same(name, apiserver.changed(server, name))
+        check_same(name, apiserver.answers(server, name))
 
 
 @pytest.mark.parametrize("name", ["kueue/own/creates", "kueue/foreign/creates"])
@@ -383,7 +383,7 @@ def test_pods_of_an_operator(operator: str, monkeypatch: pytest.MonkeyPatch) -> 
             )
         for pod in row.get("pods", ()) if not question.is_dry_run else ():
             stored = as_pod(pod)
-            question.stored[f"/api/v1/namespaces/{recording.NAMESPACE}/pods/{stored['metadata']['name']}"] = stored
+            question.stored[f"/api/v1/namespaces/{operators.PODS}/pods/{stored['metadata']['name']}"] = stored
         return Answer(201, question.body, tuple(row.get("warnings", ())))
 
     hooks = {
@@ -409,7 +409,12 @@ def test_a_set_keeps_its_order_and_new_cases_are_sorted(tmp_path: Path, monkeypa
     first = recording.header("tests.recorded.apiserver.record", {"kubernetes": "1.36"})
     recording.write("some/set", first, [{"id": "b", "accepted": True}])
     recording.write("some/set", first, [{"id": "a"}, {"id": "b", "accepted": True}])
-    new: list[Json] = [{"id": "d"}, {"id": "a", "accepted": False}, {"id": "c"}, {"id": "b", "accepted": True}]
+    new: list[Json] = [
+        {"id": "d"},
+        {"id": "a", "accepted": False},
+        {"id": "c"},
+        {"id": "b", "accepted": True},
+    ]
     recording.write("some/set", first, new, ("accepted",))
     assert [row["id"] for row in recorded.rows("some/set")] == ["b", "a", "c", "d"]
     assert recorded.header("some/set") == first
@@ -427,7 +432,8 @@ def test_differences_name_the_case_and_both_answers() -> None:
 def test_an_object_that_exists_is_left_alone() -> None:
     with serving([], lambda _: None) as url, recording.connected(url) as server:
         server.request("POST", "/api/v1/namespaces", namespace := dict(kueue.UPDATED))
-        with pytest.raises(RuntimeError, match="already exists"), recording.owned(server, "u"):
+        taken = pytest.raises(RuntimeError, match="already exists")
+        with taken, recording.owned(server, recording.namespace("u")):
             pass
         assert server.request("GET", "/api/v1/namespaces/u").data == namespace
 

@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -132,6 +133,14 @@ class Server:
         return self.request("POST", f"{path}?{DRY_RUN}", without_namespace(manifest)) if path else None
 
     @cached_property
+    def has_controllers(self) -> bool:
+        """Whether Kubernetes' controllers run, which end namespaces and collect what an owner
+        leaves behind.
+        """
+        path = "/api/v1/namespaces/default/serviceaccounts/default"
+        return self.request("GET", path).status == 200
+
+    @cached_property
     def version(self) -> str:
         """Its release, such as `1.36`."""
         data = self.request("GET", "/version").data
@@ -233,11 +242,16 @@ class Made:
         return answer.data
 
     def remove(self, keep: int = 0) -> None:
-        """Delete what was created after the first `keep` objects, the newest first, and wait until
-        it is gone.
+        """Delete what was created after the first `keep` objects, the newest first, until it is
+        gone.
         """
         for path in reversed(self._paths[keep:]):
-            self.server.request("DELETE", f"{path}?gracePeriodSeconds=0&propagationPolicy=Background")
+            query = "gracePeriodSeconds=0&propagationPolicy=Background"
+            self.server.request("DELETE", f"{path}?{query}")
+            if re.fullmatch("/api/v1/namespaces/[^/]+", path) and not self.server.has_controllers:
+                ended = {"apiVersion": "v1", "kind": "Namespace", "spec": {"finalizers": []}}
+                name = path.rpartition("/")[2]
+                self.server.request("PUT", f"{path}/finalize", {**ended, "metadata": {"name": name}})
             until(partial(self._is_gone, path))
         del self._paths[keep:]
 
@@ -248,15 +262,34 @@ class Made:
         return len(self._paths)
 
 
+def namespace(name: str) -> Json:
+    """Return a Namespace without labels."""
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
 @contextmanager
-def owned(server: Server, namespace: str = NAMESPACE) -> Iterator[Made]:
-    """Yield a collection that has only the recorder's namespace, and remove everything at the end."""
+def owned(server: Server, space: Json | None = None) -> Iterator[Made]:
+    """Yield a collection that has only a namespace, and remove everything at the end."""
     made = Made(server)
     try:
-        made.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+        made.create(space or namespace(NAMESPACE))
         yield made
     finally:
         made.remove()
+
+
+def in_spaces(server: Server, rows: Iterable[Json], space_of: Callable[[Json], Json]) -> Iterator[tuple[Made, Json]]:
+    """Yield rows, each with a collection that has only its namespace, which is created once for all
+    of its rows.
+    """
+    groups: dict[str, list[Json]] = defaultdict(list)
+    for row in rows:
+        groups[json.dumps(space_of(row), sort_keys=True)].append(row)
+    for text, group in groups.items():
+        with owned(server, json.loads(text)) as made:
+            for row in group:
+                yield made, row
+                made.remove(keep=1)
 
 
 def until(holds: Callable[[], Any], seconds: float = REMOVAL_SECONDS) -> bool:

@@ -35,6 +35,8 @@ from tests.recorded.recording import (
     connected,
     finish,
     header,
+    in_spaces,
+    namespace,
     owned,
     without_namespace,
 )
@@ -56,11 +58,18 @@ FREE = f"{DRY_RUN}&fieldManager=kubectl"
 
 def verdict(server: Server, manifest: Json) -> Json:
     """Return what the server says to the creation of an object."""
+    answer = ask(server, manifest)
+    return {"accepted": True, "message": ""} if UNKNOWN_CLASS in answer.message else answer.verdict()
+
+
+def ask(server: Server, manifest: Json) -> Answer:
+    """Return the answer to a dry run. Raises LookupError if the server does not have the kind."""
     answer = server.dry_run(manifest)
     if answer is None:
-        message = f"the server has no {manifest.get('apiVersion')} {manifest.get('kind')}: install its CRD"
+        kind = f"{manifest.get('apiVersion')} {manifest.get('kind')}"
+        message = f"the server has no {kind}: install its CRD"
         raise LookupError(message)
-    return {"accepted": True, "message": ""} if UNKNOWN_CLASS in answer.message else answer.verdict()
+    return answer
 
 
 def as_pod(template: Any, name: str = "probe") -> Json | None:
@@ -87,8 +96,7 @@ def manifests(server: Server, name: str) -> Iterator[Json]:
     has them.
     """
     for row in recorded.rows(name):
-        sent = server.dry_run(row["manifest"])
-        warned = {"warnings": list(sent.warnings)} if sent and "warnings" in row else {}
+        warned = {"warnings": [*ask(server, row["manifest"]).warnings]} if "warnings" in row else {}
         yield {**row, **verdict(server, row["manifest"]), **warned}
 
 
@@ -143,16 +151,18 @@ def applied(server: Server, path: str, manifest: Json, query: str = f"{FREE}&for
     return server.request("PATCH", f"{path}?{query}", manifest, APPLY)
 
 
+def live_space(row: Json) -> Json:
+    return namespace(row["live"]["metadata"].get("namespace", NAMESPACE))
+
+
 def unchanged(server: Server, name: str) -> Iterator[Json]:
     """Yield files and the objects that they make, where a second apply changes nothing."""
-    for row in recorded.rows(name):
-        space = row["live"]["metadata"].get("namespace", NAMESPACE)
-        with owned(server, space) as made:
-            live = created_by_kubectl(made, row, space)
-            path = server.object_path(live)
-            again = applied(server, path, row["manifest"]) if row["how"] == "server-side" else None
-            if again is None or again.data["metadata"].get("generation") == live["metadata"].get("generation"):
-                yield {**row, "live": live}
+    for made, row in in_spaces(server, recorded.rows(name), live_space):
+        live = created_by_kubectl(made, row, live_space(row)["metadata"]["name"])
+        path = server.object_path(live)
+        again = applied(server, path, row["manifest"]).data if row["how"] == "server-side" else live
+        if again["metadata"].get("generation") == live["metadata"].get("generation"):
+            yield {**row, "live": live}
 
 
 def created_by_kubectl(made: Made, row: Json, space: str) -> Json:
@@ -178,33 +188,34 @@ def as_go_writes(value: Json) -> str:
 
 
 def changed(server: Server, name: str) -> Iterator[Json]:
-    """Yield objects that another manager changed, each with the answers to applying a file over
-    them.
-    """
-    for row in recorded.rows(name):
-        with owned(server, row["live"]["metadata"].get("namespace", NAMESPACE)) as made:
-            made.restore(row["live"])
-            path = server.object_path(row["live"])
-            forced = applied(server, path, row["manifest"]).verdict()
-            free = applied(server, path, row["manifest"], FREE).verdict()
-            yield {
-                **row,
-                **forced,
-                "unforced": free["accepted"],
-                "unforced_message": free["message"],
-            }
+    """Yield objects that another manager changed, each with the answers to applying a file."""
+    for made, row in in_spaces(server, recorded.rows(name), live_space):
+        made.restore(row["live"])
+        path = server.object_path(row["live"])
+        forced = applied(server, path, row["manifest"]).verdict()
+        free = applied(server, path, row["manifest"], FREE).verdict()
+        unforced = {"unforced": free["accepted"], "unforced_message": free["message"]}
+        yield {**row, **forced, **unforced}
 
 
 def admission(server: Server, name: str) -> Iterator[Json]:
     """Yield objects created next to those that an admission plugin reads, with its answer."""
-    for row in recorded.rows(name):
-        with owned(server) as made:
-            for other in with_namespace(row["beside"], space_of(row)):
+    for made, row in in_spaces(server, recorded.rows(name), admission_space):
+        for other in row["beside"]:
+            if other != admission_space(row):
                 made.create(with_quota_status(other))
-            sent = server.request("POST", f"{server.path(row['manifest'], space_of(row))}?{DRY_RUN}", row["manifest"])
-            warned = {"warnings": list(sent.warnings)} if sent.warnings else {}
-            kept = {key: value for key, value in row.items() if key not in ANSWERS}
-            yield {**kept, **sent.verdict(), **warned, **admitted_pod(server, row)}
+        path = server.path(row["manifest"], space_of(row))
+        sent = server.request("POST", f"{path}?{DRY_RUN}", row["manifest"])
+        warned = {"warnings": list(sent.warnings)} if sent.warnings else {}
+        kept = {key: value for key, value in row.items() if key not in ANSWERS}
+        yield {**kept, **sent.verdict(), **warned, **admitted_pod(server, row)}
+
+
+def admission_space(row: Json) -> Json:
+    """Return the namespace of a row's object, as it stood beside it, or without labels."""
+    spaces = (one for one in row["beside"] if one["kind"] == "Namespace")
+    same = (one for one in spaces if one["metadata"]["name"] == space_of(row))
+    return next(same, namespace(space_of(row)))
 
 
 def admitted_pod(server: Server, row: Json) -> Json:
@@ -215,13 +226,6 @@ def admitted_pod(server: Server, row: Json) -> Json:
         return {}
     pod = as_pod(row["manifest"]["spec"]["template"], "x") or {}
     return {"pod": server.request("POST", f"{server.path(pod, space_of(row))}?{DRY_RUN}", pod).verdict()}
-
-
-def with_namespace(objects: list[Json], space: str) -> list[Json]:
-    """Return the objects after the namespace that they are in, if it is not one of them."""
-    if any(one["kind"] == "Namespace" and one["metadata"]["name"] == space for one in objects):
-        return objects
-    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}, *objects]
 
 
 def space_of(row: Json) -> str:
@@ -310,17 +314,33 @@ def draws(server: Server, bases: dict[str, Json], seed: int) -> Iterator[Drawn]:
             yield Drawn(base, *change)
 
 
-ASKED: dict[str, Callable[[Server, str], Iterator[Json]]] = {
+Asking = Callable[[Server, str], Iterator[Json]]
+DRY_RUNS: dict[str, Asking] = {
     "real": manifests,
     "pods": pods,
     "mutants": mutants,
+    "warnings": warnings,
+}
+"""How sets are asked that need no object, by the last part of their names."""
+WITH_OBJECTS: dict[str, Asking] = {
     "updates": updates,
     "unchanged": unchanged,
     "changed": changed,
     "creates": admission,
-    "warnings": warnings,
 }
-"""How the sets are asked, by the last part of their names."""
+"""How sets are asked that need objects, which each of them creates in namespaces of its own."""
+
+
+def answers(server: Server, name: str, new: int = 0, seed: int = 1) -> Iterator[Json]:
+    """Yield the cases of a set with the server's answers, and new cases if it is a set of changes."""
+    last = name.rpartition("/")[2]
+    if last in WITH_OBJECTS:
+        yield from WITH_OBJECTS[last](server, name)
+        return
+    with owned(server):
+        yield from DRY_RUNS[last](server, name)
+        if new:
+            yield from new_mutants(server, name, new, seed)
 
 
 def main() -> int:
@@ -334,9 +354,7 @@ def main() -> int:
     with connected(options.server) as server:
         for name in options.sets:
             refuse_other_release(name, server)
-            rows = list(ASKED[name.rpartition("/")[2]](server, name))
-            if options.new:
-                rows += new_mutants(server, name, options.new, options.seed)
+            rows = list(answers(server, name, options.new or 0, options.seed))
             first = header(RECORDER, {"kubernetes": server.version})
             status |= finish(name, first, rows, ANSWERS, check=options.check)
     return status

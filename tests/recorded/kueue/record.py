@@ -164,6 +164,10 @@ def played(server: Server, objects: list[Json], jobs: list[Json]) -> dict[str, J
             by_uid[stored["metadata"].get("uid", "")] = named(job)
             until(partial(is_answered, server, named(job)), ANSWER_SECONDS)
         found = workloads(server)
+        made.remove(keep=1 + len(objects))
+        # without Kubernetes' garbage collector, the Workloads outlive their jobs
+        for workload in found.values():
+            server.request("DELETE", f"{WORKLOADS}/{workload['metadata']['name']}")
         return {named(job): became(found.get(named(job)), by_uid) for job in jobs}
 
 

@@ -29,9 +29,9 @@ from tests.recorded.recording import (
     connected,
     finish,
     header,
+    namespace,
     owned,
     until,
-    without_namespace,
 )
 
 RECORDER = "tests.recorded.operators.record"
@@ -52,6 +52,8 @@ MADE = ("pods_total", "pods", "services", "configmaps", "jobs")
 instead.
 """
 DENIED = re.compile(r'admission webhook "([^"]+)" denied the request: (.*)', re.DOTALL)
+PODS = f"{NAMESPACE}-pods"
+"""The namespace of what controllers make; dry runs are in the other one."""
 QUIET_SECONDS = 2.0
 """A controller is done when it has made nothing new for so long."""
 LONGEST_SECONDS = 30.0
@@ -85,16 +87,18 @@ POD_FIELDS = (
 
 def answers(server: Server, operator: str) -> Iterator[Json]:
     """Yield the rows of an operator's set with new answers."""
+    with owned(server):
+        yield from answered(server, operator)
+
+
+def answered(server: Server, operator: str) -> Iterator[Json]:
     mutating = webhooks(server, "mutatingwebhookconfigurations")
     by_base: dict[str, Json] = {}
     for row, manifest in oracle.rows(operator):
         kept = {key: value for key, value in row.items() if key not in ANSWERS}
-        sent = server.dry_run(manifest)
-        if sent is None or not sent.accepted:
-            yield {
-                **kept,
-                **rejection(sent or Answer(404, {"message": "no such kind here"}), mutating),
-            }
+        sent = server.dry_run(manifest) or Answer(404, {"message": "no such kind here"})
+        if not sent.accepted:
+            yield {**kept, **rejection(sent, mutating)}
             continue
         made = {} if manifest["kind"].endswith("Runtime") else expanded(server, named(manifest))
         warned = {"warnings": list(sent.warnings)} if sent.warnings else {}
@@ -105,12 +109,12 @@ def answers(server: Server, operator: str) -> Iterator[Json]:
 
 
 def named(manifest: Json) -> Json:
-    """Return a manifest for the recorder's namespace; the end that a server would add to
+    """Return a manifest for the namespace of pods; the end that a server would add to
     `generateName` is `abcde`.
     """
-    own = without_namespace(manifest)
-    metadata = own["metadata"]
-    return own if "name" in metadata else {**own, "metadata": {**metadata, "name": f"{metadata['generateName']}abcde"}}
+    metadata = {**manifest["metadata"], "namespace": PODS}
+    name = metadata["name"] if "name" in metadata else f"{metadata['generateName']}abcde"
+    return {**manifest, "metadata": {**metadata, "name": name}}
 
 
 def webhooks(server: Server, configurations: str) -> set[str]:
@@ -138,7 +142,7 @@ def expanded(server: Server, manifest: Json) -> Json:
     """Create an object, wait until its controllers are done, and return what they made. Everything
     is removed again.
     """
-    with owned(server) as made:
+    with owned(server, namespace(PODS)) as made:
         made.create(manifest)
         objects = settled(server)
         pods = sorted(objects["pods"], key=lambda pod: pod["metadata"]["name"])
@@ -155,7 +159,7 @@ def expanded(server: Server, manifest: Json) -> Json:
 
 
 def settled(server: Server) -> dict[str, list[Json]]:
-    """Return what is in the recorder's namespace when nothing new comes."""
+    """Return what is in the namespace of pods when nothing new comes."""
     seen: dict[str, list[Json]] = {name: [] for name in KINDS}
     since = time.monotonic()
 
@@ -181,7 +185,7 @@ OF_CLUSTER = ("kube-root-ca.crt",)
 
 
 def listed(server: Server, root: str, name: str) -> list[Json]:
-    items = server.request("GET", f"{root}/namespaces/{NAMESPACE}/{name}").data.get("items", ())
+    items = server.request("GET", f"{root}/namespaces/{PODS}/{name}").data.get("items", ())
     return [one for one in items if one["metadata"]["name"] not in OF_CLUSTER]
 
 
