@@ -84,12 +84,18 @@ class Server:
             try:
                 self._connection.request(method, path, sent, {"Content-Type": content} if sent else {})
                 response = self._connection.getresponse()
-                data = json.loads(response.read() or b"{}")
+                text = response.read()
                 break
             except (http.client.HTTPException, ConnectionError):
                 self._connection.close()
                 if is_last:
                     raise
+        try:
+            data = json.loads(text or b"{}")
+        except ValueError:
+            told = f"was not answered by an API server: {text[:200]!r}; check KUBECONFIG"
+            message = f"{method} {path} {told}"
+            raise RuntimeError(message) from None
         headers = response.headers.get_all("Warning") or ()
         return Answer(response.status, data, tuple(_warning_text(header) for header in headers))
 
@@ -109,7 +115,8 @@ class Server:
         if kind not in self._kinds[version]:
             return None
         name, is_namespaced = self._kinds[version][kind]
-        return f"{_root(version)}/namespaces/{namespace}/{name}" if is_namespaced else f"{_root(version)}/{name}"
+        root = _root(version)
+        return f"{root}/namespaces/{namespace}/{name}" if is_namespaced else f"{root}/{name}"
 
     def _served(self, version: str) -> Iterator[tuple[str, tuple[str, bool]]]:
         for resource in self.request("GET", _root(version)).data.get("resources", ()):
@@ -121,7 +128,8 @@ class Server:
         metadata = manifest["metadata"]
         path = self.path(manifest, metadata.get("namespace", NAMESPACE))
         if path is None:
-            message = f"the server has no kind {manifest['kind']} of {manifest['apiVersion']}: install its CRD"
+            kind = f"{manifest['apiVersion']} {manifest['kind']}"
+            message = f"the server has no {kind}: install its CRD"
             raise LookupError(message)
         return f"{path}/{quote(metadata['name'])}"
 
@@ -130,7 +138,9 @@ class Server:
         lacks the kind.
         """
         path = self.path(manifest)
-        return self.request("POST", f"{path}?{DRY_RUN}", without_namespace(manifest)) if path else None
+        if path is None:
+            return None
+        return self.request("POST", f"{path}?{DRY_RUN}", without_namespace(manifest))
 
     @cached_property
     def has_controllers(self) -> bool:
@@ -207,7 +217,8 @@ class Made:
         )
         if "status" not in manifest:
             return stored
-        return self.server.request("PUT", f"{path}/status", {**stored, "status": manifest["status"]}).data
+        told = {**stored, "status": manifest["status"]}
+        return self.server.request("PUT", f"{path}/status", told).data
 
     def apply(self, manifest: Json) -> Json:
         """Create an object as `kubectl apply --server-side` does, and return it as stored."""
@@ -231,7 +242,8 @@ class Made:
             **stored["metadata"],
             "managedFields": live["metadata"].get("managedFields", []),
         }
-        return self.server.request("PUT", self.server.object_path(live), {**stored, "metadata": managers}).data
+        path = self.server.object_path(live)
+        return self.server.request("PUT", path, {**stored, "metadata": managers}).data
 
     def _keep(self, path: str, answer: Answer) -> Json:
         """Remember a created object for its removal, or raise if it was rejected."""
@@ -340,18 +352,33 @@ def differences(name: str, rows: Iterable[Json], answers: Iterable[str]) -> Iter
     new = {question(row, answers): row for row in rows}
     for text in sorted(old.keys() | new.keys()):
         if old.get(text) != new.get(text):
-            yield f"{name}: {text}\n  - {_answer(old.get(text), answers)}\n  + {_answer(new.get(text), answers)}"
+            before, after = (_answer(side.get(text), answers) for side in (old, new))
+            yield f"{name}: {text}\n  - {before}\n  + {after}"
 
 
 def _answer(row: Json | None, answers: Iterable[str]) -> str:
-    return "no such case" if row is None else json.dumps({key: row[key] for key in answers if key in row})
+    if row is None:
+        return "no such case"
+    return json.dumps({key: row[key] for key in answers if key in row})
 
 
 def arguments(module: str, about: str | None) -> argparse.ArgumentParser:
     """Return the options that every recorder has."""
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=about)
-    parser.add_argument("sets", nargs="+", metavar="SET", help="which recordings, such as apiserver/real")
-    parser.add_argument("--check", action="store_true", help="write nothing: print answers that differ, exit 1")
+    which, check = (
+        "which recordings, such as apiserver/real",
+        "write nothing: print what differs, exit 1",
+    )
+    parser.add_argument("sets", nargs="+", metavar="SET", help=which)
+    parser.add_argument("--check", action="store_true", help=check)
+    return parser
+
+
+def server_arguments(module: str, about: str | None) -> argparse.ArgumentParser:
+    """Return the options of a recorder that asks a server."""
+    parser = arguments(module, about)
+    address = "http:// address of `kubectl proxy` (default: that of KUBECONFIG)"
+    parser.add_argument("--server", help=address)
     return parser
 
 

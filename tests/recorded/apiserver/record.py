@@ -31,13 +31,13 @@ from tests.recorded.recording import (
     Json,
     Made,
     Server,
-    arguments,
     connected,
     finish,
     header,
     in_spaces,
     namespace,
     owned,
+    server_arguments,
     without_namespace,
 )
 
@@ -278,11 +278,14 @@ def new_mutants(server: Server, name: str, count: int, seed: int) -> Iterator[Js
 
     Accepted and rejected answers are kept in about equal numbers.
     """
-    bases = {base: one for base, one in recorded.manifests(bases_of(name)).items() if verdict(server, one)["accepted"]}
+    known = recorded.manifests(bases_of(name))
+    bases = {base: one for base, one in known.items() if verdict(server, one)["accepted"]}
     accepted = total = 0
     for drawn in islice(draws(server, bases, seed), 200 * count):
         answer = verdict(server, recorded.changed(bases[drawn.base], drawn._asdict()))
-        if DEPENDS_ON_CLUSTER.search(answer["message"]) or is_surplus(accepted, total, is_accepted=answer["accepted"]):
+        if DEPENDS_ON_CLUSTER.search(answer["message"]):
+            continue
+        if is_surplus(accepted, total, is_accepted=answer["accepted"]):
             continue
         yield {**drawn._asdict(), **answer}
         accepted, total = accepted + answer["accepted"], total + 1
@@ -345,8 +348,7 @@ def answers(server: Server, name: str, new: int = 0, seed: int = 1) -> Iterator[
 
 def main() -> int:
     """Record the named sets, or compare them. Returns the exit status."""
-    parser = arguments(RECORDER, __doc__)
-    parser.add_argument("--server", help="http:// address of `kubectl proxy` (default: that of KUBECONFIG)")
+    parser = server_arguments(RECORDER, __doc__)
     parser.add_argument("--new", type=int, metavar="N", help="add N new questions to sets of changes")
     parser.add_argument("--seed", type=int, default=1, help="draws other new questions (default: 1)")
     options = parser.parse_args()

@@ -23,11 +23,11 @@ from tests.recorded.recording import (
     Json,
     Made,
     Server,
-    arguments,
     connected,
     finish,
     header,
     owned,
+    server_arguments,
     until,
 )
 
@@ -233,8 +233,7 @@ ASKED = {"creates": creates, "updates": updates, "admission": admission}
 
 def main() -> int:
     """Record the named sets, or compare them. Returns the exit status."""
-    parser = arguments(RECORDER, __doc__)
-    parser.add_argument("--server", help="http:// address of `kubectl proxy` (default: that of KUBECONFIG)")
+    parser = server_arguments(RECORDER, __doc__)
     parser.add_argument("--release", required=True, metavar="VERSION", help="of Kueue, such as 0.19.2")
     options = parser.parse_args()
     status = 0

@@ -12,6 +12,7 @@ besides: `mutated`, `extra`, `pruned`, `refused` and `controllerError` keep thei
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import time
@@ -25,12 +26,12 @@ from tests.recorded.recording import (
     Answer,
     Json,
     Server,
-    arguments,
     connected,
     finish,
     header,
     namespace,
     owned,
+    server_arguments,
     until,
 )
 
@@ -53,7 +54,7 @@ instead.
 """
 DENIED = re.compile(r'admission webhook "([^"]+)" denied the request: (.*)', re.DOTALL)
 PODS = f"{NAMESPACE}-pods"
-"""The namespace of what controllers make; dry runs are in the other one."""
+"""The namespace of what controllers make; dry runs are in the other one. Recordings say `default`."""
 QUIET_SECONDS = 2.0
 """A controller is done when it has made nothing new for so long."""
 LONGEST_SECONDS = 30.0
@@ -92,6 +93,7 @@ def answers(server: Server, operator: str) -> Iterator[Json]:
 
 
 def answered(server: Server, operator: str) -> Iterator[Json]:
+    """Yield the rows of an operator's set; the namespace of dry runs exists."""
     mutating = webhooks(server, "mutatingwebhookconfigurations")
     by_base: dict[str, Json] = {}
     for row, manifest in oracle.rows(operator):
@@ -119,14 +121,16 @@ def named(manifest: Json) -> Json:
 
 def webhooks(server: Server, configurations: str) -> set[str]:
     """Return the names of the webhooks in all configurations of a type."""
-    listed = server.request("GET", f"/apis/admissionregistration.k8s.io/v1/{configurations}").data.get("items", ())
-    return {hook["name"] for one in listed for hook in one.get("webhooks", ())}
+    path = f"/apis/admissionregistration.k8s.io/v1/{configurations}"
+    items = server.request("GET", path).data.get("items", ())
+    return {hook["name"] for one in items for hook in one.get("webhooks", ())}
 
 
 def rejection(answer: Answer, mutating: set[str]) -> Json:
     """Return who rejected an object, and the reasons."""
     denied = DENIED.search(answer.message)
-    causes = [f"{one['field']}: {one['message']}" for one in answer.data.get("details", {}).get("causes", ())]
+    details = answer.data.get("details", {})
+    causes = [f"{one['field']}: {one['message']}" for one in details.get("causes", ())]
     if denied:
         stage = "mutate" if denied[1] in mutating else "webhook"
         return {"accepted": False, "stage": stage, "errors": [denied[2]]}
@@ -155,7 +159,9 @@ def expanded(server: Server, manifest: Json) -> Json:
             ],
             "jobs": [job_row(one) for one in by_name(objects["jobs"])],
         }
-    return {key: value for key, value in found.items() if value or key == "pods_total"}
+    kept = {key: value for key, value in found.items() if value or key == "pods_total"}
+    told: Json = json.loads(json.dumps(kept).replace(PODS, "default"))
+    return told
 
 
 def settled(server: Server) -> dict[str, list[Json]]:
@@ -203,7 +209,12 @@ def shortened(pods: list[Json]) -> list[Json]:
     for pod in pods:
         groups[pod["role"]].append(pod)
     kept = (sorted(group, key=lambda pod: (pod.get("jobIndex", 0), pod["index"])) for group in groups.values())
-    return [pod for group in kept for pod in (group if len(group) <= WHOLE else [*group[:FIRST], *group[-LAST:]])]
+    return [pod for group in kept for pod in ends(group)]
+
+
+def ends(pods: list[Json]) -> list[Json]:
+    """Return the first and last pods of a role, or all of them if they are few."""
+    return pods if len(pods) <= WHOLE else [*pods[:FIRST], *pods[-LAST:]]
 
 
 def numbered(pods: Iterable[Json]) -> Iterator[Json]:
@@ -283,8 +294,7 @@ def job_row(job: Json) -> Json:
 
 def main() -> int:
     """Record the named sets, or compare them. Returns the exit status."""
-    parser = arguments(RECORDER, __doc__)
-    parser.add_argument("--server", help="http:// address of `kubectl proxy` (default: that of KUBECONFIG)")
+    parser = server_arguments(RECORDER, __doc__)
     parser.add_argument("--release", required=True, metavar="VERSION", help="of the operator, such as 0.12.1")
     options = parser.parse_args()
     software = {"operators/pytorchjob": "training_operator", "operators/trainjob": "trainer"}
