@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterator
 from itertools import islice
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from ptcompile.source.documents import read
 from ptcompile.source.emitter import emit_all
+from tests import recorded
 
 ROOT = Path(__file__).parents[1]
 _CRD = """\
@@ -93,10 +93,7 @@ expires = 2031-03-31
 code = "PTC302"
 file = "<stdin>"
 """
-REAL = tuple(
-    ROOT / "tests" / "recorded" / f"{name}.jsonl.gz"
-    for name in ("apiserver/real", "kueue/foreign/real", "kueue/own/real")
-)
+REAL = ("apiserver/real", "kueue/foreign/real", "kueue/own/real")
 
 
 def seeds(harness: str, folders: list[Path]) -> list[bytes]:
@@ -134,15 +131,13 @@ def _logs() -> Iterator[bytes]:
 def _admitted() -> Iterator[bytes]:
     """Objects after those by which admission plugins answer: quotas, ranges, classes and policies."""
     yield _POLICY.encode()
-    with gzip.open(ROOT / "tests/recorded/apiserver/admission/creates.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
+    rows = list(recorded.rows("apiserver/admission/creates"))
     yield from (emit_all([*row["beside"], row["manifest"]]).encode() for row in rows[::6])
 
 
 def _queued() -> Iterator[bytes]:
     """Jobs with the queues, flavors, nodes and workloads of a cluster."""
-    with gzip.open(ROOT / "tests/recorded/kueue/admission.jsonl.gz", "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
+    rows = list(recorded.rows("kueue/admission"))
     yield from (emit_all([*row["objects"], *row["jobs"]]).encode() for row in rows[::4])
 
 
@@ -161,7 +156,5 @@ def _manifests() -> Iterator[bytes]:
     for path in sorted(ROOT.glob("golden/*/*.yaml")):
         if path.name not in ("spec.yaml", "cluster.yaml"):
             yield path.read_bytes()
-    for path in REAL:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                yield emit_all([json.loads(line)["manifest"]]).encode()
+    for name in REAL:
+        yield from (emit_all([row["manifest"]]).encode() for row in recorded.rows(name))

@@ -2,7 +2,7 @@
 
 The API server drops a field whose gate is off. The released schemas name most gates in the descriptions of fields;
 `UNNAMED` has the others and `KEPT` the fields that are not dropped. `kubernetes/gates.json` has the releases of each
-gate; a person keeps it, from `pkg/features/kube_features.go` and kubernetes.io's page of feature gates.
+gate, as `read_source` finds them in `pkg/features/kube_features.go`, or as kubernetes.io's page of feature gates says.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -91,13 +92,18 @@ def of_field(name: str, field: str, descriptions: Iterable[str]) -> Schema:
     """Return `x-gate` and `x-gate-on` of a field, by its descriptions in all versions; empty if no gate drops it."""
     if (name, field) in KEPT:
         return {}
-    gate = UNNAMED.get((name, field)) or _named(descriptions)
-    stages = _STAGES.get(gate)
+    gate = gate_of(name, field, descriptions)
+    stages = stages_of_all()["kubernetes"].get(gate)
     if stages is None or name.endswith("Status"):
         return {}
     on = [since for since, *_ in stages if all(default for later, _, default, *_ in stages if later >= since)]
     part: Schema = {"x-gate-drops": PARENTS[name, field]} if (name, field) in PARENTS else {}
     return {"x-gate": gate, **part, **({"x-gate-on": f"1.{max(on[0], OLDEST)}"} if on else {})}
+
+
+def gate_of(name: str, field: str, descriptions: Iterable[str]) -> str:
+    """Return the gate of a field, or an empty text."""
+    return UNNAMED.get((name, field)) or _named(descriptions)
 
 
 def _named(descriptions: Iterable[str]) -> str:
@@ -108,6 +114,50 @@ def _named(descriptions: Iterable[str]) -> str:
     return ""
 
 
-_STAGES: Mapping[str, list[list[Any]]] = json.loads((HERE / "kubernetes" / "gates.json").read_text(encoding="utf-8"))[
-    "kubernetes"
-]
+FILE = HERE / "kubernetes" / "gates.json"
+Stages = dict[str, dict[str, list[list[Any]]]]
+"""Stages by software and gate: the first minor version, the stage, the default, and `locked` if it is."""
+
+
+@cache
+def stages_of_all() -> Stages:
+    """Return what `gates.json` has."""
+    stages: Stages = json.loads(FILE.read_text(encoding="utf-8"))
+    return stages
+
+
+_CONSTANT = re.compile(r'^\s*(\w+)\s+(?:featuregate\.)?Feature\s*=\s*"(\w+)"', re.MULTILINE)
+_GATE = re.compile(r"^\t(?:\w+\.)?(\w+): \{\n((?:\t\t.*\n)+?)\t\}", re.MULTILINE)
+_SPEC = re.compile(r'^\s*\{Version: version\.MustParse\("1\.(\d+)"\), (.*)\}', re.MULTILINE)
+_STAGES = {"Alpha": "alpha", "Beta": "beta", "GA": "stable", "Deprecated": "deprecated"}
+
+
+def read_source(text: str) -> dict[str, list[list[Any]]]:
+    """Return the stages of each gate in the text of a `kube_features.go` of Kubernetes 1.31 or newer.
+
+    The name of a gate is the value of its constant; gates of other packages are named like theirs.
+    """
+    names = dict(_CONSTANT.findall(text))
+    return {names.get(key, key): _stages(body) for key, body in _GATE.findall(text) if _SPEC.search(body)}
+
+
+def _stages(body: str) -> list[list[Any]]:
+    stages: list[list[Any]] = []
+    for minor, fields in _SPEC.findall(body):
+        values = dict(part.split(": ") for part in fields.split(", "))
+        stage = _STAGES[values["PreRelease"].removeprefix("featuregate.")]
+        locked = ["locked"] if values.get("LockToDefault") == "true" else []
+        stages.append([int(minor), stage, values["Default"] == "true", *locked])
+    return stages
+
+
+def text_with(source: str) -> str:
+    """Return the text of `gates.json` with the gates of a `kube_features.go`; others keep their stages."""
+    stages = stages_of_all()
+    kubernetes = {**stages["kubernetes"], **read_source(source)}
+    software = {**stages, "kubernetes": dict(sorted(kubernetes.items(), key=lambda gate: gate[0].lower()))}
+    return "{" + ",\n".join(f"{json.dumps(name)}: {_lines(gates)}" for name, gates in software.items()) + "}\n"
+
+
+def _lines(gates: dict[str, list[list[Any]]]) -> str:
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(rows)}" for name, rows in gates.items()) + "\n}"

@@ -1,20 +1,20 @@
-"""Remake the files of `schemas/kubernetes/` and `schemas/SOURCES.toml` from the PyPI package `kubernetes-validate`.
+"""Remake what is generated in `schemas/`: from the PyPI package `kubernetes-validate`, CRDs, Go source and ptcompile.
 
 A development tool: `python schemas/update.py` writes, `python schemas/update.py --check` compares and exits 1 on drift.
 `core.json` has the kinds that a training job is made of, the files of `groups/` every other kind; prose stripped, all
-Kubernetes versions in one file. With `--crds FOLDER` it makes the files of `schemas/crds/` from CRD manifests,
-and with both the descriptions that go with them.
-`schemas/README.md` describes the dialect.
+Kubernetes versions in one file. It prints what the newest Kubernetes brings and a person decides about.
+`schemas/README.md` describes the dialect, `docs/maintaining/new-release.md` when to run it.
 """
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import importlib.metadata
 import importlib.util
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -216,18 +216,62 @@ def _write(outputs: dict[Path, str]) -> None:
         path.write_text(content, encoding="utf-8", newline="\n")
 
 
+def remade(crd_folder: Path | None, gate_source: Path | None) -> dict[Path, str]:
+    """Return the text of every generated file that its source is there for."""
+    out = {}
+    if gate_source is not None:
+        out[gates.FILE] = gates.text_with(gate_source.read_text(encoding="utf-8"))
+        gates.FILE.write_text(out[gates.FILE], encoding="utf-8")
+        gates.stages_of_all.cache_clear()
+    out |= kubernetes()
+    out[HERE / "SOURCES.toml"] = sources(out[HERE / "kubernetes" / "core.json"])
+    if crd_folder is not None:
+        crds.write(crd_folder, HERE / "crds")
+        out |= descriptions.custom(crd_folder)
+    return out
+
+
+def of_the_package() -> dict[Path, str]:
+    """Return the text of the files that ptcompile itself makes, with what is in `schemas/` now."""
+    from ptcompile.api.reference import schema
+    from ptcompile.requirements.capabilities import capability_table
+
+    out = {HERE / f"{name}.schema.json": json.dumps(schema(name), indent=2) + "\n" for name in ("spec", "cluster")}
+    out[HERE / "targets.json"] = json.dumps(capability_table(), indent=2) + "\n"
+    return out
+
+
+def to_decide() -> Iterator[str]:
+    """Yield what the newest release brings: a person decides what it means, as docs/maintaining/new-release.md says."""
+    definitions = source()
+    newest, older = max(definitions), definitions[max(definitions) - 1]
+    known = gates.stages_of_all()["kubernetes"]
+    written = {name: schema for name, schema in definitions[newest].items() if not name.endswith(("List", "Status"))}
+    for name, schema in sorted(written.items()):
+        title = name.removeprefix("io.k8s.api.")
+        before, fields = older.get(name, {}).get("properties", {}), schema.get("properties", {})
+        if name not in older and "x-kubernetes-group-version-kind" in schema:
+            yield f"kind {title}"
+        for field in sorted(fields.keys() - before.keys()) if name in older else ():
+            gate = gates.gate_of(short(name), field, [fields[field].get("description") or ""])
+            lost = ", which is not in gates.json" if gate not in known else ""
+            yield f"field {title}.{field}" + (f" (gate {gate}{lost})" if gate else "")
+        yield from (f"gone {title}.{field}" for field in before if field not in fields)
+
+
 def main() -> int:
     """Write the files, or with --check compare them. Returns the exit status."""
-    if "--crds" in sys.argv[1:]:
-        folder = Path(sys.argv[sys.argv.index("--crds") + 1])
-        crds.write(folder, HERE / "crds")
-        _write(descriptions.custom(folder))
+    parser = argparse.ArgumentParser(prog="python schemas/update.py", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="compare the files of kubernetes/, and exit 1 on drift")
+    parser.add_argument("--crds", type=Path, metavar="FOLDER", help="CRD manifests: remake crds/, too")
+    parser.add_argument("--gates", type=Path, metavar="FILE", help="kube_features.go: remake gates.json, too")
+    options = parser.parse_args()
+    if not options.check:
+        _write(remade(options.crds, options.gates))
+        _write(of_the_package())
+        sys.stdout.writelines(f"{line}\n" for line in to_decide())
         return 0
-    outputs = kubernetes()
-    outputs[HERE / "SOURCES.toml"] = sources(outputs[HERE / "kubernetes" / "core.json"])
-    if "--check" not in sys.argv[1:]:
-        _write(outputs)
-        return 0
+    outputs = remade(None, None)
     stale = [path.name for path, text in outputs.items() if not path.exists() or path.read_text("utf-8") != text]
     for name in stale:
         sys.stderr.write(f"{name} differs from its source: run python schemas/update.py\n")

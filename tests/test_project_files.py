@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import yaml
 from ptcompile._internal.about import __version__
 from ptcompile._internal.limits import EXPANDED, TRUSTED, UNTRUSTED
 from ptcompile.diagnostics.codes import CODES
-from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.kubernetes.versions import RELEASES
 from ptcompile.rehearsal.cast import MAX_PODS
 from ptcompile.simulator.as_json import MAX_LISTED_CHARACTERS
 from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
@@ -217,23 +218,14 @@ def test_security_states_the_limits_of_the_code() -> None:
     assert told == lowered | {what: (most, "the same") for what, most in same.items()}
 
 
-@pytest.mark.parametrize(
-    ("software", "newest"),
-    [
-        ("Kubernetes", Versions().kubernetes),
-        ("training-operator (PyTorchJob v1)", Versions().training_operator),
-        ("Kubeflow Trainer (TrainJob)", Versions().trainer),
-        ("JobSet", Versions().jobset),
-        ("Volcano", Versions().volcano),
-        ("Kueue", Versions().kueue),
-        ("KAI Scheduler", Versions().kai),
-        ("mpi-operator (MPIJob v2beta1)", Versions().mpi_operator),
-        ("PyTorch (torchrun)", Versions().torch),
-    ],
-)
-def test_the_newest_supported_version_is_the_newest_known(software: str, newest: Version) -> None:
-    rows = [line.split(" | ") for line in _text("docs/stability.md").splitlines() if line.startswith(f"| {software} |")]
-    assert [row[1].split()[-1] for row in rows] == [".".join(map(str, newest))]
+@pytest.mark.parametrize("release", RELEASES.values(), ids=lambda release: str(release["title"]))
+def test_the_page_has_the_releases_of_the_table(release: Mapping[str, str]) -> None:
+    (row,) = [line for line in _text("docs/stability.md").splitlines() if line.startswith(f"| {release['title']} |")]
+    _, _, supported, compared, _ = [cell.strip() for cell in row.split("|")]
+    assert supported.split()[-1] == release["modeled"]
+    assert supported.split()[0] in (release.get("oldest"), release["modeled"], "up")
+    assert ("recorded" in release) == bool(compared)
+    assert release.get("recorded", "") in compared
 
 
 def test_the_oldest_python_is_that_of_the_project() -> None:

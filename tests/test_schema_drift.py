@@ -3,15 +3,72 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.metadata
-import importlib.util
+import json
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 SCHEMAS = Path(__file__).resolve().parents[1] / "schemas"
 RECORDED = tomllib.loads((SCHEMAS / "SOURCES.toml").read_text(encoding="utf-8"))["kubernetes"]["core.json"]
+
+
+KUBE_FEATURES = """
+const (
+\tImageVolume featuregate.Feature = "ImageVolume"
+\tOdd featuregate.Feature = "OddName"
+)
+
+var defaultVersionedKubernetesFeatureGates = map[featuregate.Feature]featuregate.VersionedSpecs{
+\tImageVolume: {
+\t\t{Version: version.MustParse("1.31"), Default: false, PreRelease: featuregate.Alpha},
+\t\t{Version: version.MustParse("1.39"), Default: true, PreRelease: featuregate.GA, LockToDefault: true}, // 1.42
+\t},
+
+\tgenericfeatures.WatchList: {
+\t\t// off again
+\t\t{Version: version.MustParse("1.33"), Default: false, PreRelease: featuregate.Beta},
+\t},
+
+\tOdd: {
+\t\t{Version: version.MustParse("1.38"), Default: true, PreRelease: featuregate.Deprecated},
+\t},
+}
+
+var defaultKubernetesFeatureGateDependencies = map[featuregate.Feature][]featuregate.Feature{
+\tOdd: {
+\t\tImageVolume,
+\t},
+}
+"""
+
+
+@pytest.fixture
+def gates(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(SCHEMAS)
+    return importlib.import_module("gates")
+
+
+def test_gates_are_read_from_the_source_of_kubernetes(gates: Any) -> None:
+    assert gates.read_source(KUBE_FEATURES) == {
+        "ImageVolume": [[31, "alpha", False], [39, "stable", True, "locked"]],
+        "WatchList": [[33, "beta", False]],
+        "OddName": [[38, "deprecated", True]],
+    }
+
+
+def test_gates_that_the_source_dropped_stay(gates: Any) -> None:
+    text = gates.text_with(KUBE_FEATURES)
+    table, before = json.loads(text), json.loads(gates.FILE.read_text(encoding="utf-8"))
+    assert table["jobset"] == before["jobset"]
+    assert table["kubernetes"].keys() - before["kubernetes"].keys() == {"OddName"}
+    assert table["kubernetes"]["ImageVolume"][-1] == [39, "stable", True, "locked"]
+    assert gates.text_with("") == gates.FILE.read_text(encoding="utf-8")
 
 
 def test_the_file_matches_its_record() -> None:

@@ -35,7 +35,8 @@ def _targets() -> str:
         [
             "# Targets",
             "",
-            "What each target can express. `ptcompile targets` makes this table by compiling a spec for each row.",
+            "What each target can express, by compiling a spec for each row; and for each software the newest release",
+            "that is modeled, and the newest whose recorded answers the tests replay. `ptcompile targets` prints both.",
             "",
             f"```text\n{targets().text()}```",
             "",

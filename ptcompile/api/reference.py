@@ -11,8 +11,10 @@ from ptcompile._internal.schema_files import load
 from ptcompile.extending.plugins import Plugin, installed
 from ptcompile.kinds.model import Feature
 from ptcompile.kubernetes.unstructured import Json, JsonDict
+from ptcompile.kubernetes.versions import RELEASES
 from ptcompile.operators.table import FEATURES
 from ptcompile.operators.targets import TARGETS, target_named
+from ptcompile.report.layout import table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +155,7 @@ SCHEMAS = (
 
 
 TARGETS_FILE = "targets.json"
-"""The table that `schemas/targets.py` writes: the result of `Targets.to_dict`, from some 250 compilations."""
+"""The table that `schemas/update.py` writes: the result of `Targets.to_dict`, from some 250 compilations."""
 
 
 class Capability(NamedTuple):
@@ -174,16 +176,17 @@ class Targets(NamedTuple):
     """What releases of the operators changed."""
 
     def text(self) -> str:
-        """Return the targets and the table of their capabilities as text."""
-        head = "".join(f"{name:<12} {title}\n" for name, title in self.titles.items())
+        """Return the targets, the table of their capabilities, and the newest releases known, as text."""
+        head = [f"{name:<12} {title}" for name, title in self.titles.items()]
         rows = [("", *self.titles), *((row.name, *row.cells.values()) for row in self.capabilities)]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
-        return head + "\n" + "".join(f"{line.rstrip()}\n" for line in lines)
+        known = [(row["title"], row["modeled"], row.get("recorded", "")) for row in RELEASES.values()]
+        releases = table([("", "newest modeled", "recorded against"), *known], "")
+        return "\n".join([*head, "", *table(rows, ""), "", *releases, ""])
 
     def to_dict(self) -> JsonDict:
-        """Return the same as data: titles by target, and the table by capability."""
-        return {"targets": self.titles, "capabilities": {row.name: dict(row.cells) for row in self.capabilities}}
+        """Return the same as data: titles by target, the table by capability, and the releases by software."""
+        capabilities = {row.name: dict(row.cells) for row in self.capabilities}
+        return {"targets": self.titles, "capabilities": capabilities, "releases": RELEASES}
 
 
 def targets() -> Targets:
@@ -191,7 +194,7 @@ def targets() -> Targets:
 
     The answers come from a table in the package, which `requirements.capabilities` generates.
     """
-    table = load(TARGETS_FILE)
-    rows = tuple(Capability(name, cells) for name, cells in table["capabilities"].items())
+    made = load(TARGETS_FILE)
+    rows = tuple(Capability(name, cells) for name, cells in made["capabilities"].items())
     ordered = sorted(FEATURES.values(), key=lambda change: (change.operator, change.since))
-    return Targets(dict(table["targets"]), rows, tuple(ordered))
+    return Targets(dict(made["targets"]), rows, tuple(ordered))

@@ -16,11 +16,11 @@ from ptcompile.diagnostics import Diagnostic, Path, Problem, Problems, blocking,
 from ptcompile.kubernetes.versions import (
     Version,
     Versions,
-    first_stage,
     gates_of,
     is_group,
     parse_version,
     stage_in,
+    stages_of,
     version_text,
 )
 from ptcompile.operators.table import OPERATORS
@@ -160,9 +160,9 @@ def _gate_problems(profile: ClusterProfile) -> Problems:
 def _unknown_gate(path: tuple[str, ...], named: str, release: Version) -> Problem:
     """Return the warning about a gate that the release does not have, or that ptcompile does not know."""
     software, gate = path[-2:]
-    first = first_stage(software, gate)
-    if first is not None:
-        text = f"{named} does not have this feature gate: added in {release[0]}.{first.since}"
+    stages = stages_of(software, gate)
+    if stages:
+        text = f"{named} does not have this feature gate: added in {release[0]}.{stages[0].since}"
         help = f"remove it, or correct spec.versions.{software}"
     else:
         text = f"{named} has no known feature gate of this name"

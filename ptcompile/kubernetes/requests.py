@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import Json
-from ptcompile.kubernetes.versions import Versions, is_switched
+from ptcompile.kubernetes.versions import Version, Versions, is_switched, newest
 
 GroupVersionKind = tuple[str, str]
 """apiVersion and kind."""
@@ -13,8 +13,7 @@ GroupVersionKind = tuple[str, str]
 class ApiServer(NamedTuple):
     """The API server that receives an object."""
 
-    kubernetes: tuple[int, int] = (1, 36)  # the release that the rules were compared with
-    """Major and minor version, for example `(1, 36)`."""
+    kubernetes: Version = newest("kubernetes", "recorded")  # the release that the rules were compared with
     exact: bool = False
     """Whether equal parts of the object are the same data: `structure.complete`."""
     gates: tuple[tuple[str, bool], ...] = ()

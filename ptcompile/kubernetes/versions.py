@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile._internal.schema_files import load
+from ptcompile._internal.schema_files import load, load_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Literal
+    from typing import Any, Literal
 
     ManagedPlatform = Literal["gke-autopilot", "openshift"]
     Switches = tuple[tuple[str, bool], ...]
@@ -26,24 +26,49 @@ Version = tuple[int, int]
 """Major and minor, for example `(1, 36)`; no patch release changes anything that is modeled."""
 
 
+def parse_version(text: str) -> Version:
+    """Return the major and minor of `v1.9.4`, `1.9` or `1.9.0-rc.1`.
+
+    Raises:
+        ValueError: the text does not begin with two numbers.
+    """
+    major, _, rest = text.strip().removeprefix("v").partition(".")
+    digits = rest.partition(".")[0].partition("-")[0].partition("+")[0]
+    if not (major.isascii() and major.isdigit() and digits.isascii() and digits.isdigit()):
+        message = f"not a version such as 1.36: {text!r}"
+        raise ValueError(message)
+    return int(major), int(digits)
+
+
+RELEASES: Mapping[str, Mapping[str, str]] = load_table("kubernetes/releases.json")["releases"]
+"""For each software its `title`, the `oldest` release that is supported, if that is known, the newest that is
+`modeled`, and the newest whose answers are `recorded`, if there are any.
+"""
+
+
+def newest(software: str, known: str = "modeled") -> Version:
+    """Return the newest release of a software that is modeled, or recorded."""
+    return parse_version(RELEASES[software][known])
+
+
 class Versions(NamedTuple):
     """The releases that decide what is accepted and created. The defaults are the newest that are modeled."""
 
-    kubernetes: Version = (1, 37)
-    training_operator: Version = (1, 9)
-    trainer: Version = (2, 3)
-    jobset: Version = (0, 12)
-    volcano: Version = (1, 16)
-    kueue: Version = (0, 19)
-    kai: Version = (0, 15)
-    mpi_operator: Version = (0, 8)
-    lws: Version = (0, 10)
-    kuberay: Version = (1, 7)
-    nvidia_dra: Version = (25, 12)
+    kubernetes: Version = newest("kubernetes")
+    training_operator: Version = newest("training_operator")
+    trainer: Version = newest("trainer")
+    jobset: Version = newest("jobset")
+    volcano: Version = newest("volcano")
+    kueue: Version = newest("kueue")
+    kai: Version = newest("kai")
+    mpi_operator: Version = newest("mpi_operator")
+    lws: Version = newest("lws")
+    kuberay: Version = newest("kuberay")
+    nvidia_dra: Version = newest("nvidia_dra")
     """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x; `no_dns_names` tells the two apart."""
-    device_plugin: Version = (0, 20)
+    device_plugin: Version = newest("device_plugin")
     """NVIDIA's device plugin for GPUs."""
-    torch: Version = (2, 15)
+    torch: Version = newest("torch")
     """PyTorch in the training images; `torch_of` reads an image's tag first."""
     gates: tuple[tuple[str, str, bool], ...] = ()
     """Feature gates that the profile switches on or off, each with the field of the software that has it."""
@@ -59,20 +84,6 @@ class Versions(NamedTuple):
     def gates_of(self, software: str) -> tuple[tuple[str, bool], ...]:
         """Return the feature gates that the profile switches on or off in one software, such as `kubernetes`."""
         return tuple([(gate, value) for name, gate, value in self.gates if name == software]) if self.gates else ()
-
-
-def parse_version(text: str) -> Version:
-    """Return the major and minor of `v1.9.4`, `1.9` or `1.9.0-rc.1`.
-
-    Raises:
-        ValueError: the text does not begin with two numbers.
-    """
-    major, _, rest = text.strip().removeprefix("v").partition(".")
-    digits = rest.partition(".")[0].partition("-")[0].partition("+")[0]
-    if not (major.isascii() and major.isdigit() and digits.isascii() and digits.isdigit()):
-        message = f"not a version such as 1.36: {text!r}"
-        raise ValueError(message)
-    return int(major), int(digits)
 
 
 def version_text(version: Version) -> str:
@@ -97,27 +108,22 @@ _GROUPS = {"alpha": "AllAlpha", "beta": "AllBeta"}
 """Gates that switch all gates of a stage, except those that are switched by name."""
 
 
-def gates_of(software: str) -> Mapping[str, list[list[object]]]:
+def gates_of(software: str) -> Mapping[str, list[list[Any]]]:
     """Return the gates of `kubernetes` or `jobset`, by name."""
-    gates: Mapping[str, list[list[object]]] = load("kubernetes/gates.json")[software]
+    gates: Mapping[str, list[list[Any]]] = load("kubernetes/gates.json")[software]
     return gates
 
 
-def first_stage(software: str, gate: str) -> GateStage | None:
-    """Return the stage in which a gate begins, or None if no release is known to have the gate."""
-    stages = gates_of(software).get(gate)
-    return _to_stage(stages[0]) if stages else None
+def stages_of(software: str, gate: str) -> list[GateStage]:
+    """Return the stages of a gate, the first one first; empty if no release is known to have the gate."""
+    rows = gates_of(software).get(gate, ())
+    return [GateStage(since, name, default, bool(lock)) for since, name, default, *lock in rows]
 
 
 def stage_in(software: str, gate: str, release: Version) -> GateStage | None:
     """Return the stage of a gate in a release, or None if the release does not have the gate."""
-    stages = [_to_stage(stage) for stage in gates_of(software).get(gate, ())]
-    return next((stage for stage in reversed(stages) if stage.since <= release[1]), None)
-
-
-def _to_stage(values: list[object]) -> GateStage:
-    since, name, default, *lock = values
-    return GateStage(int(str(since)), str(name), bool(default), bool(lock))
+    stages = reversed(stages_of(software, gate))
+    return next((stage for stage in stages if stage.since <= release[1]), None)
 
 
 def is_on(software: str, gate: str, release: Version, switches: Switches) -> bool:

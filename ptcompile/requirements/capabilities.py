@@ -1,7 +1,7 @@
 """Capabilities of each target, measured: one small spec per feature, compiled for every target.
 
 Only the targets know what they can do. A new spec field is a new row of `probes.json`. The results are stored in
-`schemas/targets.json`, which `python schemas/targets.py` writes and `ptcompile targets` reads.
+`schemas/targets.json`, which `python schemas/update.py` writes and `ptcompile targets` reads.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ptcompile.kubernetes.unstructured import Json, JsonDict
 from ptcompile.kubernetes.versions import version_text
 from ptcompile.operators.table import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, FEATURES
 from ptcompile.operators.targets import every_target
+from ptcompile.report.layout import table
 from ptcompile.spec.cluster_profile import ClusterProfile
 from ptcompile.spec.training_job import Spec
 
@@ -127,15 +128,8 @@ def version_rows() -> list[tuple[str, str, str, str]]:
 
 def versions_text() -> str:
     """Return the version rows as text, one line per change, followed by the address of the fact pages."""
-    rows = version_rows()
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    return (
-        "".join(
-            "  ".join((*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), f"({row[3]})")) + "\n"
-            for row in rows
-        )
-        + f"facts/NAME is {SITE}facts/NAME/\n"
-    )
+    rows = [(*row, f"({source})") for *row, source in version_rows()]
+    return "\n".join([*table(rows, ""), f"facts/NAME is {SITE}facts/NAME/", ""])
 
 
 def _release_range(change: Feature) -> str:

@@ -1,22 +1,30 @@
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
 from ptcompile.kubernetes.versions import (
+    RELEASES,
     GateStage,
+    Version,
     Versions,
-    first_stage,
     gates_of,
     is_group,
     is_switched,
+    newest,
     parse_version,
     stage_in,
+    stages_of,
 )
+from tests import recorded as recordings
 from tests.recordings import recorded
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("1.36", (1, 36)), ("v1.9.4", (1, 9)), ("1.16.0-alpha.1", (1, 16)), ("v1.30+k3s1", (1, 30))]
+    ("text", "expected"),
+    [("1.36", (1, 36)), ("v1.9.4", (1, 9)), ("1.16.0-alpha.1", (1, 16)), ("v1.30+k3s1", (1, 30))],
 )
 def test_parse_version(text: str, expected: tuple[int, int]) -> None:
     assert parse_version(text) == expected
@@ -29,8 +37,15 @@ def test_invalid_versions(text: str) -> None:
 
 
 def test_the_switched_gates_of_one_software() -> None:
-    gates = (("kubernetes", "AllAlpha", True), ("jobset", "InPlaceRestart", True), ("kubernetes", "ImageVolume", False))
-    assert Versions(gates=gates).gates_of("kubernetes") == (("AllAlpha", True), ("ImageVolume", False))
+    gates = (
+        ("kubernetes", "AllAlpha", True),
+        ("jobset", "InPlaceRestart", True),
+        ("kubernetes", "ImageVolume", False),
+    )
+    assert Versions(gates=gates).gates_of("kubernetes") == (
+        ("AllAlpha", True),
+        ("ImageVolume", False),
+    )
     assert Versions(gates=gates).gates_of("kueue") == Versions().gates_of("kubernetes") == ()
 
 
@@ -58,8 +73,8 @@ def test_the_stage_of_a_gate_in_a_release(gate: str, minor: int, expected: GateS
 
 def test_a_gate_of_jobset_begins_with_a_release() -> None:
     assert stage_in("jobset", "InPlaceRestart", (0, 10)) is None
-    assert first_stage("jobset", "InPlaceRestart") == GateStage(11, "alpha", default=False)
-    assert first_stage("jobset", "NoSuchGate") is None
+    assert stages_of("jobset", "InPlaceRestart")[0] == GateStage(11, "alpha", default=False)
+    assert stages_of("jobset", "NoSuchGate") == []
 
 
 @pytest.mark.parametrize(
@@ -90,3 +105,38 @@ def test_the_stages_of_each_gate_are_in_order(software: str) -> None:
         releases = [int(str(stage[0])) for stage in stages]
         assert releases == sorted(set(releases)), gate
         assert all(len(stage) == 3 or stage[3:] == ["locked"] for stage in stages), gate
+
+
+def recorded_releases() -> dict[str, Version]:
+    """Return the newest release of each software that answered a recording, from their headers."""
+    headers = [recordings.header(name)["versions"] for name in recordings.names()]
+    torchrun = (recordings.HERE / "torchrun").glob("*.json")
+    headers += [json.loads(path.read_text(encoding="utf-8"))["versions"] for path in torchrun]
+    releases: dict[str, Version] = {}
+    for software, text in (item for versions in headers for item in versions.items()):
+        release = parse_version("".join(re.findall(r"^[\d.]+", text)))
+        releases[software] = max(releases.get(software, release), release)
+    return releases
+
+
+@pytest.mark.parametrize("software", RELEASES)
+def test_the_newest_modeled_release_is_at_most_one_after_the_newest_recorded(software: str) -> None:
+    """Record the answers of a release before the next one is modeled: docs/maintaining/new-release.md."""
+    release = RELEASES[software]
+    assert release.keys() - {"oldest", "recorded"} == {"title", "modeled"}
+    modeled = getattr(Versions(), software)
+    assert modeled == newest(software)
+    if "recorded" in release:
+        major, minor = newest(software, "recorded")
+        assert modeled in ((major, minor), (major, minor + 1))
+
+
+def test_the_recorded_releases_are_those_of_the_recordings() -> None:
+    known = {name: newest(name, "recorded") for name, row in RELEASES.items() if "recorded" in row}
+    answered = recorded_releases()
+    assert known == {name: answered[name] for name in RELEASES if name in answered}
+
+
+def test_every_software_of_a_profile_is_in_the_table() -> None:
+    versions = {name for name, value in Versions._field_defaults.items() if re.fullmatch(r"\(\d+, \d+\)", str(value))}
+    assert versions == set(RELEASES)

@@ -1,6 +1,6 @@
-"""Recorded answers of servers, operators and other tools, compressed, one JSON value per line.
+"""Recorded answers of servers, operators and other tools, compressed, one JSON value per line after a header.
 
-README.md lists the origins.
+README.md lists the origins; `recording` has what the recorders share.
 """
 
 from __future__ import annotations
@@ -15,10 +15,23 @@ from typing import Any
 HERE = Path(__file__).parent
 
 
+def names() -> list[str]:
+    """Return the names of all files."""
+    return sorted(str(path.relative_to(HERE)).removesuffix(".jsonl.gz") for path in HERE.rglob("*.gz"))
+
+
 def rows(name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one file, such as `rows("apiserver/real")`."""
+    """Yield the rows of one file, such as `rows("apiserver/real")`, without its header."""
     with gzip.open(HERE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        next(lines)
         yield from map(json.loads, lines)
+
+
+def header(name: str) -> dict[str, Any]:
+    """Return the first line of a file: its `recorder`, `versions` and `date`, and perhaps a `note`."""
+    with gzip.open(HERE / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        first: dict[str, Any] = json.loads(next(lines))
+    return first
 
 
 def manifests(name: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import ptcompile
 from ptcompile.rehearsal import Rehearsal, to_dict
 from ptcompile.rehearsal.backends import find_torch
+from tests.recorded.recording import header
 from tests.recorded.torchrun.cases import CASES, Case, profile
 
 FOLDER = Path(__file__).parent
@@ -85,7 +86,10 @@ def main() -> int:
 def write(name: str, found: Rehearsal) -> None:
     """Put the result of one case into the file of its torch."""
     path = FOLDER / f"{series(found.torch)}.json"
-    rows: dict[str, Any] = {"torch": found.torch, "cases": {}}
+    rows: dict[str, Any] = {
+        **header("tests.recorded.torchrun.record", {"torch": found.torch}),
+        "cases": {},
+    }
     if path.exists():
         rows["cases"] = json.loads(path.read_text(encoding="utf-8"))["cases"]
     rows["cases"][name] = row(found)

@@ -1,0 +1,1 @@
+"""The recorder of API servers' answers, beside its recordings or those of its name."""
