@@ -20,6 +20,7 @@ from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.compiler.effects import PROFILE, SPECS, spec_for
 from tests.making import traced
 from tests.places import places
+from tests.records import Records, write_records
 from tests.variations import variations
 
 AGAIN = "after a change that is meant: python -m tests.recordings"
@@ -59,16 +60,20 @@ def origins() -> str:
     return "\n".join(lines) + "\n"
 
 
-def differences() -> str:
-    """Return what changes with each value of two manifests, without what the API server says."""
-    texts = []
-    for target in ("job",):
-        *others, manifest = _manifests(target)
-        for name, spec in variations(manifest["spec"], "spec"):
-            compared = ptcompile.diff([*others, manifest], [*others, {**manifest, "spec": spec}])
-            lines = [line for line in compared.text().splitlines() if not line.startswith("  apply: ")]
-            texts.append("\n".join([f"# {target}: {name}", *lines]))
-    return "\n".join(texts) + "\n"
+def differences() -> Records:
+    """Return what changes with each value of a Job, without what the API server says, by the part of the Job."""
+    *others, manifest = _manifests("job")
+    found: Records = {}
+    for name, spec in variations(manifest["spec"], "spec"):
+        compared = ptcompile.diff([*others, manifest], [*others, {**manifest, "spec": spec}])
+        lines = [line for line in compared.text().splitlines() if line and not line.startswith("  apply: ")]
+        found.setdefault(_part_of_job(name), {})[name] = lines
+    return found
+
+
+def _part_of_job(name: str) -> str:
+    parts = {".command[": "command", ".env[": "env", ".containers[": "container", ".template.": "pod"}
+    return next((part for word, part in parts.items() if word in name.partition(" ")[0]), "job")
 
 
 def requirements() -> str:
@@ -135,11 +140,13 @@ RECORDINGS: dict[str, Callable[[], str]] = {
     "server/hovers.txt": partial(editor_answers, "hovers"),
     "server/definitions.txt": partial(editor_answers, "definitions"),
     "server/completions.txt": partial(editor_answers, "completions"),
-    "differ/differences.txt": differences,
     "requirements/requirements.txt": requirements,
     "linter/words.txt": words_of_rules,
     "operators/records.txt": records_of_operators,
 }
+
+
+FOLDERS: dict[str, Callable[[], Records]] = {"differ/differences": differences}
 
 
 def recorded(name: str) -> str:
@@ -149,6 +156,8 @@ def recorded(name: str) -> str:
 def main() -> None:
     for name, record in RECORDINGS.items():
         (FOLDER / name).write_text(record(), encoding="utf-8")
+    for name, records in FOLDERS.items():
+        write_records(FOLDER / name, records())
 
 
 if __name__ == "__main__":

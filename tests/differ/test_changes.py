@@ -9,6 +9,7 @@ import copy
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from ptcompile.differ.changes import _DEEPDIFF_KINDS, MAX_ALIGNED_ITEMS, _prune_
 from ptcompile.differ.normal import hidden
 from tests.conftest import GOLDEN, ROOT
 from tests.differ.making import job, lines, pod
-from tests.recordings import AGAIN, RECORDINGS, recorded
+from tests.recordings import AGAIN, differences
+from tests.records import read_records
 
 ENV = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
 TAINT = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -225,7 +227,7 @@ def test_plain_lists(one: list[Any], other: list[Any], told: list[tuple[int, str
 
 
 def test_recorded_differences() -> None:
-    assert RECORDINGS["differ/differences.txt"]() == recorded("differ/differences.txt"), AGAIN
+    assert differences() == read_records(Path(__file__).parent / "differences"), AGAIN
 
 
 def test_objects_with_too_many_differences_are_compared_by_field(monkeypatch: pytest.MonkeyPatch) -> None:
