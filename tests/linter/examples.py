@@ -1,8 +1,9 @@
 """What each rule finds in the bad example of its page, and in variations of it, as recorded beside its family's tests.
 
 The record has the whole finding: where it is, every word of it, whether `--fix` applies its fix without being asked,
-and the lines that the fix changes. Beside it are near misses, a file for each rule: which values of the example the rule
-needs, and what it says if a value is another. `python -m tests.linter.examples` writes the records again; review the difference.
+and the lines that the fix changes. Beside it are near misses, a file for each rule: which values of the example the
+rule needs, and what it says if a value is another. `python -m tests.linter.examples` writes the records again; review
+the difference.
 """
 
 from __future__ import annotations
