@@ -177,23 +177,22 @@ def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]
         items.append(PodSetAssignment(pod_set, count, own))
         for name, amount in own.items():
             requests[name] = requests.get(name, 0) + amount
-    flavors, reasons, error = _group_flavors(search, members, requests)
+    flavors, reasons = _group_flavors(search, members, requests)
     has_failed = False
     for item in items:
         item.flavors = {name: choice for name, choice in flavors.items() if name in item.requests}
         item.reasons = list(reasons)
-        item.error = error
         if not item.requests and item.pod_set.topology.group:
             item.flavors = {name: c for name, c in flavors.items() if c.name in search.state.topologies(search.queue)}
         search.assignment.append(item)
-        has_failed = has_failed or bool(error) or bool(item.requests and not item.flavors and reasons)
+        has_failed = has_failed or bool(item.requests and not item.flavors and reasons)
     return not has_failed
 
 
 def _group_flavors(
     search: _Search, members: Sequence[int], requests: Mapping[str, int]
-) -> tuple[dict[str, FlavorChoice], list[str], str]:
-    """Return a flavor for each requested resource, the reasons, and the error."""
+) -> tuple[dict[str, FlavorChoice], list[str]]:
+    """Return a flavor for each requested resource, and why they do not fit at once."""
     flavors: dict[str, FlavorChoice] = {}
     reasons: list[str] = []
     for name in sorted(requests):
@@ -201,15 +200,15 @@ def _group_flavors(
         if group is None:
             if not requests[name] or search.state.cluster.configuration.may_ignore(name):
                 continue
-            return {}, [f"resource {name} unavailable in ClusterQueue"], ""
+            return {}, [f"resource {name} unavailable in ClusterQueue"]
         if name in flavors:
             continue
         chosen, why = _find_flavor(search, members, requests, name, group)
         if not chosen:
-            return {}, why, ""
+            return {}, why
         flavors |= chosen
         reasons += why
-    return flavors, reasons, ""
+    return flavors, reasons
 
 
 def _find_flavor(

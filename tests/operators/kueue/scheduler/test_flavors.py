@@ -11,7 +11,7 @@ from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, _is_bet
 from ptcompile.operators.kueue.scheduler.objects import FlavorResource, read_cluster
 from ptcompile.operators.kueue.scheduler.state import Reservation
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest, Workload
-from tests.operators.kueue.scheduler.upstream import GROUP, Case, case_name, cases, read_usage
+from tests.operators.kueue.scheduler.upstream import GROUP, Case, case_name, cases, node, read_usage
 
 Json = dict[str, Any]
 
@@ -77,6 +77,7 @@ def test_a_shortage_is_uncertain_in_a_cohort_and_certain_with_a_limit() -> None:
 
 
 TAINT = {"key": "gpu", "value": "x", "effect": "NoSchedule"}
+ABOVE_500 = {"key": "gpu", "operator": "Gt", "value": "500"}
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,8 @@ TAINT = {"key": "gpu", "value": "x", "effect": "NoSchedule"}
         ({"nodeTaints": [TAINT]}, {"tolerations": [{"key": "gpu", "operator": "Exists"}]}, True),
         ({"nodeTaints": [TAINT], "tolerations": [{"key": "gpu", "value": "x"}]}, {}, True),
         ({"nodeTaints": [{**TAINT, "effect": "PreferNoSchedule"}]}, {}, True),
+        ({"nodeTaints": [{**TAINT, "value": "900"}]}, {"tolerations": [ABOVE_500]}, True),
+        ({"nodeTaints": [{**TAINT, "value": "400"}]}, {"tolerations": [ABOVE_500]}, False),
     ],
 )
 def test_a_flavor_must_suit_the_pods(spec: Json, pod: Json, fits: bool) -> None:
@@ -123,6 +126,7 @@ def assigned(case: Case) -> Assignment:
         {"apiVersion": GROUP, "kind": "ResourceFlavor", "metadata": {"name": name}, "spec": spec}
         for name, spec in values["flavors"].items()
     ]
+    objects += values.get("objects", [])
     cohorts = values.get("cohorts", {})
     case = Case(case.name, {"queues": queues, "cohorts": cohorts, "objects": objects})
     state = case.state(values.get("configuration"))
@@ -226,3 +230,34 @@ def test_the_search_goes_on_after_the_flavor_that_was_tried() -> None:
     workload.cursor = [{"cpu": 0, "memory": -1}]
     assert [next_flavor(workload, 0, name) for name in ("cpu", "memory", "pods")] == [1, 0, 0]
     assert next_flavor(workload, 1, "cpu") == 0
+
+
+def one_flavor(*pods: str, **values: Any) -> Assignment:
+    """Return what pods would get in a queue with 4 cpu of one flavor."""
+    queue = {"groups": [{"default": {"cpu": 4}}]}
+    return assigned(Case("", {"flavors": {"default": {}}, "queue": queue, "pods": [*pods], **values}))
+
+
+def test_pod_sets_after_one_that_never_fits_are_not_looked_at() -> None:
+    assert [item.pod_set.name for item in one_flavor("driver 1 cpu=5", "worker 1 cpu=1").pod_sets] == ["driver"]
+    assert [item.pod_set.name for item in one_flavor("driver 1 cpu=4", "worker 1 cpu=1").pod_sets] == [
+        "driver",
+        "worker",
+    ]
+
+
+def test_the_first_quota_that_is_too_small() -> None:
+    assert one_flavor("main 1 cpu=4").exceeded is None
+    assert one_flavor("main 1 cpu=5").exceeded == ("default", "cpu")
+    assert one_flavor("main 1 cpu=2", used="cpu=3").exceeded == ("default", "cpu")
+
+
+def test_a_leader_without_requests_has_the_flavor_whose_topology_places_it() -> None:
+    """Its workers' flavor of the group; without a topology it has none."""
+    levels = {"levels": [{"nodeLabel": "kubernetes.io/hostname"}]}
+    topology = {"apiVersion": GROUP, "kind": "Topology", "metadata": {"name": "t"}, "spec": levels}
+    objects = [topology, node("x1 cpu=4", ["kubernetes.io/hostname"])]
+    placed: Json = {"flavors": {"default": {"topologyName": "t"}}, "objects": objects}
+    for values, flavors in ((placed, {"cpu": "default"}), ({}, {})):
+        leader = one_flavor("workers 2 cpu=1", "leader 1", group="g", **values).pod_sets[1]
+        assert {name: choice.name for name, choice in leader.flavors.items()} == flavors
