@@ -20,7 +20,7 @@ from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.compiler.effects import PROFILE, SPECS, spec_for
 from tests.making import traced
 from tests.places import places
-from tests.records import Records, write_records
+from tests.records import write_records
 from tests.variations import variations
 
 AGAIN = "after a change that is meant: python -m tests.recordings"
@@ -60,20 +60,20 @@ def origins() -> str:
     return "\n".join(lines) + "\n"
 
 
-def differences() -> Records:
-    """Return what changes with each value of a Job, without what the API server says, by the part of the Job."""
+PARTS_OF_JOB = {".command[": "command", ".env[": "env", ".containers[": "container", ".template.": "pod", "": "job"}
+"""Parts of a Job by what stands in the paths of their values, the first that does."""
+
+
+def differences(part: str) -> dict[str, list[str]]:
+    """Return what changes with each value of a part of a Job, without what the API server says."""
     *others, manifest = _manifests("job")
-    found: Records = {}
+    found = {}
     for name, spec in variations(manifest["spec"], "spec"):
-        compared = ptcompile.diff([*others, manifest], [*others, {**manifest, "spec": spec}])
-        lines = [line for line in compared.text().splitlines() if line and not line.startswith("  apply: ")]
-        found.setdefault(_part_of_job(name), {})[name] = lines
+        if next(PARTS_OF_JOB[word] for word in PARTS_OF_JOB if word in name.partition(" ")[0]) == part:
+            compared = ptcompile.diff([*others, manifest], [*others, {**manifest, "spec": spec}])
+            lines = [line for line in compared.text().splitlines() if line and not line.startswith("  apply: ")]
+            found[name] = lines
     return found
-
-
-def _part_of_job(name: str) -> str:
-    parts = {".command[": "command", ".env[": "env", ".containers[": "container", ".template.": "pod"}
-    return next((part for word, part in parts.items() if word in name.partition(" ")[0]), "job")
 
 
 def requirements() -> str:
@@ -146,9 +146,6 @@ RECORDINGS: dict[str, Callable[[], str]] = {
 }
 
 
-FOLDERS: dict[str, Callable[[], Records]] = {"differ/differences": differences}
-
-
 def recorded(name: str) -> str:
     return (FOLDER / name).read_text(encoding="utf-8")
 
@@ -156,8 +153,7 @@ def recorded(name: str) -> str:
 def main() -> None:
     for name, record in RECORDINGS.items():
         (FOLDER / name).write_text(record(), encoding="utf-8")
-    for name, records in FOLDERS.items():
-        write_records(FOLDER / name, records())
+    write_records(FOLDER / "differ/differences", {part: differences(part) for part in PARTS_OF_JOB.values()})
 
 
 if __name__ == "__main__":
