@@ -192,3 +192,9 @@ def test_manifest_is_merged_into_the_finished_object() -> None:
     assert (spec["replicatedJobs"][0]["groupName"], len(spec["replicatedJobs"])) == ("g", 1)
     assert warnings(smallest(patch), "job") == ["not-carried-over"]
     assert errors(smallest("manifest: {jobset: {spec: {replicas: 2}}}"), "jobset"), "it is validated"
+
+
+def test_the_spec_says_how_long_nodes_wait() -> None:
+    """The number stands in a text, which a changed default has to change too."""
+    described = ptcompile.Elastic.model_fields["rdzv_configs"].description or ""
+    assert f"timeout and join_timeout of {JOIN_TIMEOUT_SECONDS} seconds each" in described

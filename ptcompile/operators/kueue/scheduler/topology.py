@@ -371,7 +371,7 @@ class FlavorTopology:
         leaders = parameters.leaders
         i = 0
         is_best_fit = not parameters.is_unconstrained
-        while leaders > 0 and i < len(ordered) and ordered[i].leaders > 0:
+        while leaders > 0 and i < len(ordered) and ordered[i].leader_state > 0:
             domain = ordered[i]
             if is_best_fit and domain.slice_state_with_leader >= left:
                 domain = _find_best_fit_domain(ordered[i:], left, "slice_state_with_leader")
