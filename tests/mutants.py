@@ -1,6 +1,6 @@
 """Small changes of the package that its tests must notice, each made alone in a scratch copy.
 
-python -m tests.mutants            # all of them: an hour on two cores
+python -m tests.mutants            # all of them, one after the other
 python -m tests.mutants kueue      # those whose file has this in its name
 
 tests/mutants.json has the changes: the file, the text that is replaced and by what, what breaks then, and the tests

@@ -57,7 +57,7 @@ def _candidates(incoming: Incoming) -> dict[str, list[Workload]]:
     out: dict[str, list[Workload]] = {}
     for other in queue.root.queues():
         policy = within if other is queue else across
-        if policy == "Never" or (other is not queue and other.is_within_nominal_in_resources(incoming.contested)):
+        if other is not queue and other.is_within_nominal_in_resources(incoming.contested):
             continue
         out[other.name] = candidate_order(
             workload

@@ -122,3 +122,13 @@ def test_dominant_resource_share(quotas: Json, lending: Json, usage: str, sharin
     queue.add_usage(read_usage(usage.split()))
     assert dominant_share(queue) == ((True, 0.0) if share is None else (False, share))
     assert dominant_share(queue.root) == (False, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("amount", "fits", "remaining"), [(2_000, True, 0), (3_000, True, 1_000), (5_000, False, 3_000)]
+)
+def test_what_a_queue_does_not_have_is_to_come_from_its_cohort(amount: int, fits: bool, remaining: int) -> None:
+    """QuantitiesFitInQuota of Kueue: of 4 cpu, one may be lent, and one of the others is in use."""
+    a = nodes(holder("ClusterQueue", "a", "c", nominalQuota=4, lendingLimit=1))["a"]
+    a.add_usage({KEY: 1_000})
+    assert a.quantities_fit_in_quota({KEY: amount}) == (fits, {KEY: remaining})
