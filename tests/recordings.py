@@ -20,6 +20,7 @@ from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.compiler.effects import PROFILE, SPECS, spec_for
 from tests.making import traced
 from tests.places import places
+from tests.records import write_records
 from tests.variations import variations
 
 AGAIN = "after a change that is meant: python -m tests.recordings"
@@ -59,16 +60,20 @@ def origins() -> str:
     return "\n".join(lines) + "\n"
 
 
-def differences() -> str:
-    """Return what changes with each value of two manifests, without what the API server says."""
-    texts = []
-    for target in ("job",):
-        *others, manifest = _manifests(target)
-        for name, spec in variations(manifest["spec"], "spec"):
+PARTS_OF_JOB = {".command[": "command", ".env[": "env", ".containers[": "container", ".template.": "pod", "": "job"}
+"""Parts of a Job by what stands in the paths of their values, the first that does."""
+
+
+def differences(part: str) -> dict[str, list[str]]:
+    """Return what changes with each value of a part of a Job, without what the API server says."""
+    *others, manifest = _manifests("job")
+    found = {}
+    for name, spec in variations(manifest["spec"], "spec"):
+        if next(PARTS_OF_JOB[word] for word in PARTS_OF_JOB if word in name.partition(" ")[0]) == part:
             compared = ptcompile.diff([*others, manifest], [*others, {**manifest, "spec": spec}])
-            lines = [line for line in compared.text().splitlines() if not line.startswith("  apply: ")]
-            texts.append("\n".join([f"# {target}: {name}", *lines]))
-    return "\n".join(texts) + "\n"
+            lines = [line for line in compared.text().splitlines() if line and not line.startswith("  apply: ")]
+            found[name] = lines
+    return found
 
 
 def requirements() -> str:
@@ -135,7 +140,6 @@ RECORDINGS: dict[str, Callable[[], str]] = {
     "server/hovers.txt": partial(editor_answers, "hovers"),
     "server/definitions.txt": partial(editor_answers, "definitions"),
     "server/completions.txt": partial(editor_answers, "completions"),
-    "differ/differences.txt": differences,
     "requirements/requirements.txt": requirements,
     "linter/words.txt": words_of_rules,
     "operators/records.txt": records_of_operators,
@@ -149,6 +153,7 @@ def recorded(name: str) -> str:
 def main() -> None:
     for name, record in RECORDINGS.items():
         (FOLDER / name).write_text(record(), encoding="utf-8")
+    write_records(FOLDER / "differ/differences", {part: differences(part) for part in PARTS_OF_JOB.values()})
 
 
 if __name__ == "__main__":

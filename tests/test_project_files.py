@@ -331,6 +331,7 @@ def test_workflows_call_executable_scripts() -> None:
         ".ci/editors",
         ".ci/image",
         ".ci/krm",
+        ".ci/mutants",
         ".ci/release",
         ".ci/wheel",
     }

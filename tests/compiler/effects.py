@@ -1,6 +1,6 @@
 """What each value of a spec does: the values of the manifests that change with it, or why compile rejects it.
 
-`python -m tests.compiler.effects` writes the record again; review the difference.
+`python -m tests.compiler.effects` writes the records again, a file for each target; review the difference.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from ptcompile.diagnostics import field_path
 from ptcompile.explainer.values import differences
 from ptcompile.kubernetes.unstructured import MISSING
 from tests.making import smallest
+from tests.records import write_records
 from tests.variations import variations
 
 PROFILE = {"kind": "ClusterProfile", "spec": {"cloud": "gke", "queueSystem": "kueue"}}
-RECORD = Path(__file__).parent / "effects.json"
+RECORDS = Path(__file__).parent / "effects"
 COMMON = """\
 args: [--lr, "1"]
 imagePullPolicy: Always
@@ -101,8 +102,7 @@ def _changes(usual: ptcompile.Result, compiled: ptcompile.Result) -> list[str]:
 
 
 def main() -> None:
-    records = {target: effects(target) for target in SPECS}
-    RECORD.write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n")
+    write_records(RECORDS, {target: effects(target) for target in SPECS})
 
 
 if __name__ == "__main__":

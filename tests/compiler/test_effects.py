@@ -1,14 +1,13 @@
-"""What each value of a spec does, as recorded in effects.json."""
+"""What each value of a spec does, as recorded in effects/."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from tests.compiler.effects import RECORD, SPECS, effects
+from tests.compiler.effects import RECORDS, SPECS, effects
+from tests.records import read_records
 
-RECORDED = json.loads(RECORD.read_text())
+RECORDED = read_records(RECORDS)
 
 
 @pytest.mark.parametrize("target", SPECS)

@@ -9,6 +9,7 @@ import copy
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from ptcompile.differ.changes import _DEEPDIFF_KINDS, MAX_ALIGNED_ITEMS, _prune_
 from ptcompile.differ.normal import hidden
 from tests.conftest import GOLDEN, ROOT
 from tests.differ.making import job, lines, pod
-from tests.recordings import AGAIN, RECORDINGS, recorded
+from tests.recordings import AGAIN, PARTS_OF_JOB, differences
+from tests.records import read_records
 
 ENV = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
 TAINT = {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -224,8 +226,9 @@ def test_plain_lists(one: list[Any], other: list[Any], told: list[tuple[int, str
     assert diff_plain_lists(one, other, zipped=False) == told
 
 
-def test_recorded_differences() -> None:
-    assert RECORDINGS["differ/differences.txt"]() == recorded("differ/differences.txt"), AGAIN
+@pytest.mark.parametrize("part", PARTS_OF_JOB.values())
+def test_recorded_differences(part: str) -> None:
+    assert differences(part) == read_records(Path(__file__).parent / "differences")[part], AGAIN
 
 
 def test_objects_with_too_many_differences_are_compared_by_field(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import ptcompile
-from tests.conftest import GOOD
+from tests.conftest import GOOD, Case, pair_name
 from tests.differ.making import job, pod
 from tests.making import smallest
 from tests.simulator.test_any_data import JSON
@@ -106,23 +106,23 @@ def test_a_finding_has_its_file_and_line() -> None:
     assert (found.filename, found.span and found.span.line) == ("b.yaml", 7)
 
 
-def test_the_reverse_comparison_mirrors_the_changes() -> None:
+@pytest.mark.parametrize(("case", "other"), [*pairwise(GOOD)], ids=pair_name)
+def test_the_reverse_comparison_mirrors_the_changes(case: Case, other: Case) -> None:
     """Additions become removals, for each pair of adjacent goldens."""
-    for case, other in pairwise(GOOD):
-        there, back = ptcompile.diff(case.spec, other.spec), ptcompile.diff(other.spec, case.spec)
-        turned = {"added": "removed", "removed": "added"}
-        seen = {
-            (change.path, turned.get(change.kind, change.kind), str(change.after), str(change.before))
-            for one in there.objects
-            for change in one.changes
-            if not change.path[-1].startswith("[")  # indexes into plain lists depend on the direction
-        }
-        assert seen == {
-            (change.path, change.kind, str(change.before), str(change.after))
-            for one in back.objects
-            for change in one.changes
-            if not change.path[-1].startswith("[")
-        }
+    there, back = ptcompile.diff(case.spec, other.spec), ptcompile.diff(other.spec, case.spec)
+    turned = {"added": "removed", "removed": "added"}
+    seen = {
+        (change.path, turned.get(change.kind, change.kind), str(change.after), str(change.before))
+        for one in there.objects
+        for change in one.changes
+        if not change.path[-1].startswith("[")  # indexes into plain lists depend on the direction
+    }
+    assert seen == {
+        (change.path, change.kind, str(change.before), str(change.after))
+        for one in back.objects
+        for change in one.changes
+        if not change.path[-1].startswith("[")
+    }
 
 
 def _everything(a: Any, b: Any) -> None:

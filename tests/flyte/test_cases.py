@@ -12,6 +12,7 @@ import pytest
 import ptcompile
 from ptcompile import flyte
 from ptcompile.flyte.resources import node_device_name
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from tests.flyte.making import (
     OURS,
     convert,
@@ -25,6 +26,8 @@ from tests.flyte.making import (
     resources,
     roles,
 )
+
+WAIT = str(JOIN_TIMEOUT_SECONDS)
 
 GPU = "nvidia.com/gpu"
 
@@ -221,7 +224,9 @@ def test_13_run_policy_of_an_elastic_job(words: Any) -> None:
 def test_14_single_node_timeouts_and_threads(words: Any) -> None:
     # a single node waits for nobody; with two, the 15 minutes are in the manifest
     assert document(words.Elastic()).get("elastic", {}).get("rdzvConfigs") is None
-    assert "timeout=900,join_timeout=900" in " ".join(main(manifest(words.Elastic(nnodes=2)), "Master")["command"])
+    assert f"timeout={WAIT},join_timeout={WAIT}" in " ".join(
+        main(manifest(words.Elastic(nnodes=2)), "Master")["command"]
+    )
     made = manifest(words.Elastic(nproc_per_node=2))
     assert (made["kind"], env(made)["OMP_NUM_THREADS"]) == ("Pod", "1")
     kept = manifest(words.Elastic(nproc_per_node=2), environment={"OMP_NUM_THREADS": "42"})

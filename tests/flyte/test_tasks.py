@@ -17,6 +17,7 @@ import ptcompile
 from ptcompile import flyte
 from ptcompile.flyte.keywords import ENGINE_KEYWORDS, Knobs
 from ptcompile.flyte.legacy import LegacyKnobs
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from tests.flyte.making import OURS, convert, document, env, main, manifest, messages, pod
 
 
@@ -316,10 +317,11 @@ def _notes(config: Any, **knobs: Any) -> list[str]:
 
 def test_settings_that_flyte_reads_otherwise_have_a_note() -> None:
     dict_alone = (
-        "task_config.rdzv_configs: replaces Flyte's own settings, so join_timeout is torch's 600 seconds, not 900"
+        "task_config.rdzv_configs: replaces Flyte's own settings, so join_timeout is torch's 600 seconds, "
+        f"not {JOIN_TIMEOUT_SECONDS}"
     )
     assert dict_alone in _notes(OURS.Elastic(nnodes=2, rdzv_configs={"timeout": 1200}))
-    assert dict_alone not in _notes(OURS.Elastic(nnodes=2, rdzv_configs={"join_timeout": 900}))
+    assert dict_alone not in _notes(OURS.Elastic(nnodes=2, rdzv_configs={"join_timeout": JOIN_TIMEOUT_SECONDS}))
     assert dict_alone not in _notes(OURS.Elastic(nnodes=2))
     assert dict_alone not in _notes(OURS.Elastic(nnodes=1, rdzv_configs={"timeout": 1200}))
     text = OURS.task(

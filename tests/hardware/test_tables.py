@@ -28,6 +28,12 @@ def test_every_machine_is_in_the_table() -> None:
     assert cells >= {*machines_by_name(), *ROWS}
 
 
+def test_the_data_have_every_machine_of_a_cloud() -> None:
+    """Those with fewer devices, too: nodes of a pool are not always the largest."""
+    clouds = [cloud for row in tables.to_dict()["accelerators"].values() for cloud in row["clouds"].values()]
+    assert {machine["name"] for cloud in clouds for machine in cloud["machines"]} == {*machines_by_name()}
+
+
 def test_the_json_format(capsys: Capture) -> None:
     data = json.loads(here(capsys, "targets", "--accelerators", "--format", "json").out)
     assert data["accelerators"].keys() == ROWS.keys()

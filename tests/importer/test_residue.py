@@ -20,6 +20,7 @@ from ptcompile.importer.residue import (
     shrink_spec,
     sort_fields,
 )
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from ptcompile.kinds.reading import Read, ReadRole
 from ptcompile.spec.cluster_profile import ClusterProfile
 from tests.making import smallest
@@ -449,7 +450,7 @@ def shrunk_spec(spec: Json) -> Json:
         pytest.param("env: {OMP_NUM_THREADS: '1', A: x}", {"env": {"OMP_NUM_THREADS": "1", "A": "x"}}, id="variables"),
         pytest.param("nodes: 2\nelastic: {nnodes: '2:4'}", {"nodes": 2, "elastic": {"nnodes": "2:4"}}, id="a part"),
         pytest.param(
-            "nodes: 2\nelastic: {rdzvConfigs: {timeout: '900', join_timeout: '5', a: null}}",
+            f"nodes: 2\nelastic: {{rdzvConfigs: {{timeout: '{JOIN_TIMEOUT_SECONDS}', join_timeout: '5', a: null}}}}",
             {"nodes": 2, "elastic": {"rdzvConfigs": {"join_timeout": "5", "a": None}}},
             id="waits at their defaults",
         ),

@@ -10,6 +10,7 @@ import yaml
 from ptcompile.compiler.frontend.lowering import lower
 from ptcompile.compiler.frontend.reader import decode_spec
 from ptcompile.ir.job import (
+    JOIN_TIMEOUT_SECONDS,
     Derived,
     IndexedGroup,
     Job,
@@ -171,7 +172,8 @@ def test_other_nodes_meet_statically(settings: dict[str, Any]) -> None:
     assert rendezvous(**settings)["backend"] == "static"
 
 
-WAITS = {"timeout": "900", "join_timeout": "900"}
+WAIT = str(JOIN_TIMEOUT_SECONDS)
+WAITS = {"timeout": WAIT, "join_timeout": WAIT}
 
 
 @pytest.mark.parametrize(
@@ -180,9 +182,9 @@ WAITS = {"timeout": "900", "join_timeout": "900"}
         ({}, WAITS),
         ({"replicas": 1}, {}),
         ({"replicas": 1, "rdzv_conf": {"a": "b"}}, {"a": "b"}),
-        ({"spot": True}, {**WAITS, "read_timeout": "900"}),
+        ({"spot": True}, {**WAITS, "read_timeout": WAIT}),
         ({"spot": True, "rdzv_conf": {"timeout": "60"}}, {**WAITS, "timeout": "60", "read_timeout": "60"}),
-        ({"spot": True, "rdzv_conf": {"timeout": "soon"}}, {**WAITS, "timeout": "soon", "read_timeout": "900"}),
+        ({"spot": True, "rdzv_conf": {"timeout": "soon"}}, {**WAITS, "timeout": "soon", "read_timeout": WAIT}),
         ({"spot": True, "rdzv_conf": {"timeout": None}}, {**WAITS, "timeout": None, "read_timeout": None}),
         ({"spot": True, "rdzv_conf": {"read_timeout": "5"}}, {**WAITS, "read_timeout": "5"}),
         ({"rdzv_conf": {"timeout": "60"}}, {**WAITS, "timeout": "60"}),

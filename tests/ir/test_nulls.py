@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ptcompile.compiler.pipeline import compile_document
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from ptcompile.kubernetes.pod_spec import MERGE_KEYS
 from ptcompile.operators.targets import TARGETS
 from tests import strategies
@@ -229,7 +230,10 @@ def test_null_under_elastic_in_an_elastic_policy() -> None:
     null = {"rdzvId": None, "rdzvConfigs": {"timeout": None}}
     body = {"image": "img:1", "script": "t.py", "elastic": {"nnodes": "1:2", "nprocPerNode": 1, **null}}
     policy = manifest(text(json.dumps(body)), "pytorchjob")["spec"]["elasticPolicy"]
-    assert ("rdzvId" in policy, policy["rdzvConf"]) == (False, [{"key": "join_timeout", "value": "900"}])
+    assert ("rdzvId" in policy, policy["rdzvConf"]) == (
+        False,
+        [{"key": "join_timeout", "value": str(JOIN_TIMEOUT_SECONDS)}],
+    )
 
 
 NEEDED: list[tuple[str, str, Json, tuple[str | int, ...]]] = [

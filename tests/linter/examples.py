@@ -1,8 +1,9 @@
 """What each rule finds in the bad example of its page, and in variations of it, as recorded beside its family's tests.
 
 The record has the whole finding: where it is, every word of it, whether `--fix` applies its fix without being asked,
-and the lines that the fix changes. Beside it are near misses: which values of the example the rule needs, and what it
-says if a value is another. `python -m tests.linter.examples` writes the records again; review the difference.
+and the lines that the fix changes. Beside it are near misses, a file for each rule: which values of the example the
+rule needs, and what it says if a value is another. `python -m tests.linter.examples` writes the records again; review
+the difference.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from ptcompile.linter import every_rule, run
 from ptcompile.linter.pages import rule_page
 from ptcompile.linter.rule import Rule
 from ptcompile.source.documents import read
+from tests.records import read_records, write_records
 from tests.variations import variations
 
 TESTS = Path(__file__).parent.parent
 AGAIN = "after a change that is meant: python -m tests.linter.examples"
-EXAMPLES, NEAR_MISSES = "examples.json", "near_misses.json"
+EXAMPLES, NEAR_MISSES = "examples.json", "near_misses"
 
 
 def folder_of(rule: Rule) -> Path:
@@ -38,7 +40,9 @@ def rules_of(folder: Path) -> list[Rule]:
 
 @cache
 def recorded(folder: Path, name: str) -> dict[str, Any]:
-    """Return what is recorded in a file of this folder, keyed by rule."""
+    """Return what is recorded in a file of this folder, or in a folder with a file for each rule, keyed by rule."""
+    if name == NEAR_MISSES:
+        return read_records(folder / name)
     records: dict[str, Any] = json.loads((folder / name).read_text())
     return records
 
@@ -73,19 +77,17 @@ def _changes(rule: Rule) -> list[str]:
     return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
 
 
-def near_misses(rule: Rule) -> dict[str, Any]:
+def near_misses(rule: Rule) -> dict[str, str | None]:
     """Return the messages for both examples with one value removed or changed, where they are not the example's own.
 
-    `needs` has the values without which the rule finds nothing; `null` is no finding, too. `good` is about the good
-    example: what makes it a bad one.
+    None is no finding: the rule needs this value. An other value that changes as much as none is left out. `good` is
+    about the good example: what makes it a bad one.
     """
     page = rule_page(rule)
-    other = _other_messages(page.bad, rule)
-    needs = [name for name, message in other.items() if message is None and " " not in name]
-    implied = {f'{name} = "other"' for name in needs if other.get(f'{name} = "other"', "") is None}
-    near: dict[str, Any] = {name: other[name] for name in other if name not in needs and name not in implied}
-    good = _other_messages(page.good, rule)
-    return {"needs": needs, **near, **({"good": good} if good else {})}
+    bad = _other_messages(page.bad, rule)
+    implied = {f'{name} = "other"' for name, message in bad.items() if message is None}
+    near = {name: message for name, message in bad.items() if message is not None or name not in implied}
+    return {**near, **{f"good: {name}": message for name, message in _other_messages(page.good, rule).items()}}
 
 
 def _other_messages(text: str, rule: Rule) -> dict[str, str | None]:
@@ -102,9 +104,9 @@ def _messages(objects: list[Any], rule: Rule) -> list[str]:
 
 def main() -> None:
     for folder in sorted({folder_of(rule) for rule in every_rule()}):
-        for name, record in ((EXAMPLES, example_findings), (NEAR_MISSES, near_misses)):
-            records = {rule.name: record(rule) for rule in rules_of(folder)}
-            (folder / name).write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n")
+        examples = {rule.name: example_findings(rule) for rule in rules_of(folder)}
+        (folder / EXAMPLES).write_text(json.dumps(examples, indent=1, ensure_ascii=False) + "\n")
+        write_records(folder / NEAR_MISSES, {rule.name: near_misses(rule) for rule in rules_of(folder)})
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import ptcompile
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from ptcompile.operators.targets import TARGETS
 from ptcompile.rehearsal import stand_in
 from ptcompile.rehearsal.cast import MAX_PODS, cast, scale_conf, with_fields
@@ -16,12 +17,14 @@ from ptcompile.simulator.job import SimulatedJob
 from tests.making import smallest
 from tests.rehearsal.jobs import C10D, RANGE, job
 
+WAIT = str(JOIN_TIMEOUT_SECONDS)
+
 
 def test_a_pod_starts_torchrun_with_its_own_options_and_our_script() -> None:
     first = cast(job(RANGE + "\nargs: [--epochs, '3']"), max_processes=2).actors[0]
     assert first.argv == (
         "torchrun", "--nnodes=2:3", "--nproc-per-node=2", "--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:23456",
-        "--rdzv-id=train", "--rdzv-conf=timeout=900,join_timeout=900,read_timeout=900", "--max-restarts=3",
+        "--rdzv-id=train", f"--rdzv-conf=timeout={WAIT},join_timeout={WAIT},read_timeout={WAIT}", "--max-restarts=3",
         "--monitor-interval=5", "stand_in.py", "--epochs", "3",
     )  # fmt: skip
     assert (first.hostname, first.rank, first.processes) == ("train-0", None, 2)

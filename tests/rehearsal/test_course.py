@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 import ptcompile
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from ptcompile.rehearsal import Rehearsal, RehearsalError, RehearsalSettings, fault, rehearse, text, to_dict
 from ptcompile.rehearsal.backends import find_interpreter, find_torch
 from ptcompile.rehearsal.course import Joined
@@ -206,7 +207,7 @@ def test_a_rendezvous_that_takes_the_limit_suggests_scale(tmp_path: Path) -> Non
     arguments: dict[str, Any] = {"max_processes": 1, "opening": stage.opening(), "progress": lines.append}
     body = RANGE + "\nrunPolicy: {onPodFailure: RestartPod}"
     stuck = rehearse(job(body), [fault("dns-lag", "30s")], settings=settings, **arguments)
-    hint = "torchrun may wait 900 s for missing pods: --scale 20 makes all waits 20 times shorter"
+    hint = f"torchrun may wait {JOIN_TIMEOUT_SECONDS} s for missing pods: --scale 20 makes all waits 20 times shorter"
     assert f"hint: {hint}" in lines
     assert not stuck.hints or stuck.hints == (hint,)
     lines.clear()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from ptcompile.simulator.agents import Agents, agents_of
 from ptcompile.simulator.rendezvous import can_rendezvous, job_rendezvous
 from tests.making import smallest, text as spec_of
 
 RANGE = Agents(
-    backend="c10d", low=2, high=3, pods=3, restarts=3, own_store=True, wait_for_first=900, wait_for_others=600,
-    closes=False, known_at_start=False,
+    backend="c10d", low=2, high=3, pods=3, restarts=3, own_store=True, wait_for_first=JOIN_TIMEOUT_SECONDS,
+    wait_for_others=600, closes=False, known_at_start=False,
 )  # fmt: skip
 FIXED = RANGE._replace(low=3)
 STATIC = FIXED._replace(backend="static", known_at_start=True, restarts=0)
@@ -29,11 +30,17 @@ def _agents(body: str, target: str = "job", cluster: str | None = None) -> Agent
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        (C10D % "", RANGE._replace(wait_for_others=900)),
-        (C10D % "" + "\nenv: {TORCH_DISABLE_SHARE_RDZV_TCP_STORE: '0'}", SHARED._replace(wait_for_others=900)),
-        (C10D % ", rdzvConfigs: {timeout: 20}", RANGE._replace(wait_for_first=20, wait_for_others=900)),
+        (C10D % "", RANGE._replace(wait_for_others=JOIN_TIMEOUT_SECONDS)),
+        (
+            C10D % "" + "\nenv: {TORCH_DISABLE_SHARE_RDZV_TCP_STORE: '0'}",
+            SHARED._replace(wait_for_others=JOIN_TIMEOUT_SECONDS),
+        ),
+        (
+            C10D % ", rdzvConfigs: {timeout: 20}",
+            RANGE._replace(wait_for_first=20, wait_for_others=JOIN_TIMEOUT_SECONDS),
+        ),
         (C10D % ", rdzvConfigs: {read_timeout: null, join_timeout: null}", RANGE._replace(wait_for_first=60)),
-        ("nodes: 3", STATIC._replace(wait_for_others=900)),
+        ("nodes: 3", STATIC._replace(wait_for_others=JOIN_TIMEOUT_SECONDS)),
         ("nodes: 1", None),
         ("nodes: 3\nelastic: {rdzvBackend: etcd-v2, rdzvEndpoint: 'etcd:2379'}", None),
     ],

@@ -41,6 +41,8 @@ def test_the_spans_of_all_leaves_are_those_of_each(text: str) -> None:
         assert list(spans) == [path for path, _ in leaves(document.data)]
 
 
+PARTS = 4
+"""Parts of the recorded manifests, so that several processes share them."""
 HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: a}\n"
 
 # from kubectl 1.32: a YAML value of `data:` and the output of `kubectl label --local -o json`
@@ -347,8 +349,9 @@ def test_nothing_raises(text: str) -> None:
     read(text.encode("utf-8", errors="surrogatepass"))
 
 
-def test_recorded_manifests_in_several_styles() -> None:
-    for manifest in recorded.manifests("apiserver/real").values():
+@pytest.mark.parametrize("part", range(PARTS))
+def test_recorded_manifests_in_several_styles(part: int) -> None:
+    for manifest in [*recorded.manifests("apiserver/real").values()][part::PARTS]:
         texts = [emit(manifest), json.dumps(manifest), "---\n" + json.dumps(manifest, indent=2)]
         for style in ({}, {"default_flow_style": True}, {"default_style": '"'}, {"width": 30, "indent": 4}):
             dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

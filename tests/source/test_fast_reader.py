@@ -91,7 +91,7 @@ def test_a_mistake_in_an_item_has_its_line() -> None:
 
 
 def test_a_dump_above_the_limit_of_a_document() -> None:
-    items = [config(a="x" * 1000) for _ in range(MAX_DOCUMENT // 1000)]
+    items = [config(a="x" * 30_000) for _ in range(MAX_DOCUMENT // 30_000 + 1)]
     text = printed(*items)
     assert len(text) > MAX_DOCUMENT
     assert streams.read(text, None).problems

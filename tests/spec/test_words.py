@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import ptcompile
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from ptcompile.operators.targets import TARGETS
 from ptcompile.simulator.rendezvous import job_rendezvous
 from tests.making import compiled, manifest, smallest, text
@@ -107,7 +108,7 @@ def test_elastic_with_a_command_becomes_torchrun_s_variables() -> None:
         "PET_NPROC_PER_NODE": "4",
         "PET_MASTER_ADDR": "train-0.train",
         "PET_MASTER_PORT": "23456",
-        "PET_RDZV_CONF": "timeout=900,join_timeout=900",
+        "PET_RDZV_CONF": f"timeout={JOIN_TIMEOUT_SECONDS},join_timeout={JOIN_TIMEOUT_SECONDS}",
         "OMP_NUM_THREADS": "1",
     }
     alone = env(manifest(text(IN_COMMAND + "elastic: {nprocPerNode: 4, monitorInterval: null}"), "pod"))
@@ -191,3 +192,9 @@ def test_manifest_is_merged_into_the_finished_object() -> None:
     assert (spec["replicatedJobs"][0]["groupName"], len(spec["replicatedJobs"])) == ("g", 1)
     assert warnings(smallest(patch), "job") == ["not-carried-over"]
     assert errors(smallest("manifest: {jobset: {spec: {replicas: 2}}}"), "jobset"), "it is validated"
+
+
+def test_the_spec_says_how_long_nodes_wait() -> None:
+    """The number stands in a text, which a changed default has to change too."""
+    described = ptcompile.Elastic.model_fields["rdzv_configs"].description or ""
+    assert f"timeout and join_timeout of {JOIN_TIMEOUT_SECONDS} seconds each" in described

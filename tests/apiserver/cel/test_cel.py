@@ -49,6 +49,7 @@ def value(text: str, budget: int = 1_000_000) -> Any:
     !(false && 1 / 0 == 1) && !(1 / 0 == 1 && false)
     false ? 1 / 0 == 1 : true ? true : 1 / 0 == 1
     self.list.all(x, x > 0) && self.list.exists(x, x == 2) && self.list.exists_one(x, x == 2)
+    !self.list.exists_one(x, x > 1) && !self.list.exists_one(x, x > 3)
     self.list.map(x, x * 2) == [2, 4, 6] && self.list.map(x, x > 1, x) == [2, 3] && self.list.filter(x, x > 2) == [3]
     self.map.all(k, k < 'z') && self.map.map(k, k) == ['x', 'y'] && self.map.all(k, v, k != v)
     self.items.exists(i, i.z == 1) && !self.items.all(i, i.z == 2 && i.k == 'w')

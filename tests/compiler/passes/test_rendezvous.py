@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ptcompile.compiler.passes.rendezvous import rendezvous
-from ptcompile.ir.job import Job, Launch, RunPolicy
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS, Job, Launch, RunPolicy
 from tests import making
 
 if TYPE_CHECKING:
     from ptcompile.ir.job import RestartPolicy
 
-WAITS = {"timeout": "900", "join_timeout": "900"}
+WAIT = str(JOIN_TIMEOUT_SECONDS)
+WAITS = {"timeout": WAIT, "join_timeout": WAIT}
 STATIC = making.LAUNCH._replace(rdzv_conf=WAITS)
-C10D = STATIC._replace(rdzv_backend="c10d", max_restarts=3, rdzv_conf={**WAITS, "read_timeout": "900"})
+C10D = STATIC._replace(rdzv_backend="c10d", max_restarts=3, rdzv_conf={**WAITS, "read_timeout": WAIT})
 ETCD = STATIC._replace(rdzv_backend="etcd-v2", rdzv_endpoint="etcd.infra:2379")
-CONF, WATCH = "--rdzv-conf=timeout=900,join_timeout=900", "--monitor-interval=5"
-LONGER = f"{CONF},read_timeout=900"
+CONF, WATCH = f"--rdzv-conf=timeout={WAIT},join_timeout={WAIT}", "--monitor-interval=5"
+LONGER = f"{CONF},read_timeout={WAIT}"
 
 
 def run(target: str, job: Job) -> Job:
@@ -224,16 +225,16 @@ UNSAID = making.LAUNCH._replace(rdzv_backend=None)
 CHOICE: list[tuple[Launch, RunPolicy, tuple[int, int], bool, str, dict[str, str]]] = [
     (UNSAID, RunPolicy(), (1, 1), False, "static", {}),
     (UNSAID, RunPolicy(), (2, 2), False, "static", WAITS),
-    (UNSAID, RunPolicy(), (4, 2), False, "c10d", {**WAITS, "read_timeout": "900"}),
-    (UNSAID._replace(max_restarts=1), RunPolicy(), (2, 2), False, "c10d", {**WAITS, "read_timeout": "900"}),
-    (UNSAID, RunPolicy(backoff_limit=1), (2, 2), False, "c10d", {**WAITS, "read_timeout": "900"}),
-    (UNSAID, RunPolicy(on_pod_failure="RestartPod"), (2, 2), False, "c10d", {**WAITS, "read_timeout": "900"}),
+    (UNSAID, RunPolicy(), (4, 2), False, "c10d", {**WAITS, "read_timeout": WAIT}),
+    (UNSAID._replace(max_restarts=1), RunPolicy(), (2, 2), False, "c10d", {**WAITS, "read_timeout": WAIT}),
+    (UNSAID, RunPolicy(backoff_limit=1), (2, 2), False, "c10d", {**WAITS, "read_timeout": WAIT}),
+    (UNSAID, RunPolicy(on_pod_failure="RestartPod"), (2, 2), False, "c10d", {**WAITS, "read_timeout": WAIT}),
     (UNSAID, RunPolicy(on_pod_failure="RestartJob", backoff_limit=1), (2, 2), False, "static", WAITS),
-    (UNSAID, RunPolicy(), (2, 2), True, "c10d", {**WAITS, "read_timeout": "900"}),
+    (UNSAID, RunPolicy(), (2, 2), True, "c10d", {**WAITS, "read_timeout": WAIT}),
     (UNSAID, RunPolicy(on_disruption="Count"), (2, 2), True, "static", WAITS),
-    (UNSAID._replace(rdzv_conf={"timeout": None}), RunPolicy(), (4, 2), False, "c10d", {"join_timeout": "900"}),
+    (UNSAID._replace(rdzv_conf={"timeout": None}), RunPolicy(), (4, 2), False, "c10d", {"join_timeout": WAIT}),
     (UNSAID._replace(rdzv_conf={"timeout": "60"}), RunPolicy(), (4, 2), False, "c10d",
-     {"timeout": "60", "join_timeout": "900", "read_timeout": "60"}),
+     {"timeout": "60", "join_timeout": WAIT, "read_timeout": "60"}),
     (UNSAID._replace(rdzv_backend="static"), RunPolicy(backoff_limit=1), (2, 2), False, "static", WAITS),
 ]  # fmt: skip
 

@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from ptcompile.ir.job import JOIN_TIMEOUT_SECONDS
 from tests import making
 from tests.making import compiled, manifest, smallest, text
+
+WAIT = str(JOIN_TIMEOUT_SECONDS)
 
 RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 8, maxRestarts: 3}\nresources: {gpu: 8}"
 VOLCANO_QUEUES = making.profile({"queueSystem": "volcano"})
@@ -79,7 +82,7 @@ def test_elastic_policy_sets_the_rendezvous_of_a_range() -> None:
         "maxRestarts": 3,
         "rdzvBackend": "c10d",
         "rdzvId": "train",
-        "rdzvConf": [{"key": key, "value": "900"} for key in ("timeout", "join_timeout", "read_timeout")],
+        "rdzvConf": [{"key": key, "value": WAIT} for key in ("timeout", "join_timeout", "read_timeout")],
     }
 
 

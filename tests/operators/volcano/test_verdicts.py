@@ -1,4 +1,4 @@
-"""The words of this operator's checks, as recorded in verdicts.json."""
+"""The words of this operator's checks, as recorded in verdicts/."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _try_alone(scheduler: Scheduler, workloads: Sequence[Workload]) -> tuple[boo
 
 def would_fit(scheduler: Scheduler, workload: Workload, counts: Sequence[int] = ()) -> bool:
     """Return whether a workload would be admitted without preemption."""
-    return workload.cluster_queue in scheduler.state.queues and assign_in(scheduler, workload, counts).fit == Fit.NOW
+    return workload.cluster_queue in scheduler.state.queues and assign_in(scheduler, workload, counts).fit == Fit.FIT
 
 
 def assign_in(scheduler: Scheduler, workload: Workload, counts: Sequence[int] = ()) -> Assignment:

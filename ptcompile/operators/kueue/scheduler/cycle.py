@@ -126,14 +126,14 @@ class Scheduler:
         """Return what a workload would get, with fewer pods if it lets some go."""
         self.state.steps.spend(_STEPS_OF_A_ROUND)
         assignment, targets = self._try(workload, ())
-        if assignment.fit == Fit.NOW or targets:
+        if assignment.fit == Fit.FIT or targets:
             return _Entry(workload, assignment, targets)
         smaller = self._reduced(workload)
         return smaller if smaller is not None else _Entry(workload, assignment, [])
 
     def _try(self, workload: Workload, counts: Sequence[int]) -> tuple[Assignment, list[PreemptionTarget]]:
         assignment = assign(workload, self.state, simulate(self.state), counts)
-        if Fit.NEVER < assignment.fit < Fit.NOW:
+        if Fit.NO_FIT < assignment.fit < Fit.FIT:
             return assignment, find_targets(workload, assignment, self.state)
         return assignment, []
 
@@ -149,7 +149,7 @@ class Scheduler:
             middle = (low + high) // 2
             counts = [count - extra * middle // total for count, extra in zip(full, spare, strict=True)]
             assignment, targets = self._try(workload, counts)
-            if assignment.fit == Fit.NOW or targets:
+            if assignment.fit == Fit.FIT or targets:
                 high = middle
                 best = _Entry(workload, assignment, targets)
             else:
@@ -164,7 +164,7 @@ class Scheduler:
         held: list[Reservation] = []
         for entry in self._ordered(entries):
             workload, assignment, targets = entry
-            if assignment.fit == Fit.NEVER or (assignment.fit != Fit.NOW and not targets):
+            if assignment.fit == Fit.NO_FIT or (assignment.fit != Fit.FIT and not targets):
                 self._put_back(entry)
                 continue
             if gone & {target.workload for target in targets} or not self._still_fits(entry, gone):
@@ -172,7 +172,7 @@ class Scheduler:
                 continue
             gone |= {target.workload for target in targets}
             evictions += [(entry, target) for target in targets]
-            if assignment.fit == Fit.NOW:
+            if assignment.fit == Fit.FIT:
                 self._admit(entry)
                 admitted.append(entry)
             else:

@@ -57,7 +57,7 @@ def _candidates(incoming: Incoming) -> dict[str, list[Workload]]:
     out: dict[str, list[Workload]] = {}
     for other in queue.root.queues():
         policy = within if other is queue else across
-        if policy == "Never" or (other is not queue and other.is_within_nominal(incoming.contested)):
+        if other is not queue and other.is_within_nominal_in_resources(incoming.contested):
             continue
         out[other.name] = candidate_order(
             workload
@@ -119,7 +119,7 @@ def _by_strategy(
     """Yield candidates by the first strategy; those that it spares are collected."""
     queue = incoming.queue
     state = incoming.state
-    is_within_nominal = not any(queue.would_borrow(key, incoming.usage.get(key, 0)) for key in incoming.contested)
+    is_within_nominal = not any(queue.borrowing_with(key, incoming.usage.get(key, 0)) for key in incoming.contested)
     while (chosen := ordering.next_queue()) is not None:
         candidates = ordering.candidates[chosen.name]
         if chosen is queue or is_within_nominal:
@@ -129,9 +129,9 @@ def _by_strategy(
         while candidates:
             workload = candidates.pop(0)
             reservation = state.admitted[chosen.name][workload]
-            chosen.release(reservation.usage)
+            chosen.remove_usage(reservation.usage)
             share_after = _shares(incoming, chosen)[1]
-            chosen.use(reservation.usage)
+            chosen.add_usage(reservation.usage)
             if new_share <= share_after if strategy == FINAL_SHARE else new_share < old_share:
                 yield PreemptionTarget(workload, FAIR_SHARING)
                 break
@@ -152,12 +152,12 @@ def _by_initial_share(incoming: Incoming, ordering: _Ordering) -> Iterator[Preem
 def _shares(incoming: Incoming, other: QuotaNode) -> tuple[Share, Share]:
     """Return the shares of the preemptor with its workload and of the other queue, below their common cohort."""
     queue = incoming.queue
-    queue.use(incoming.usage)
+    queue.add_usage(incoming.usage)
     path = (queue, *queue.ancestors)
     other_path = (other, *other.ancestors)
     common = next((node for node in path if node in other_path), queue.root)
     shares = dominant_share(_below(path, common)), dominant_share(_below(other_path, common))
-    queue.release(incoming.usage)
+    queue.remove_usage(incoming.usage)
     return shares
 
 
@@ -167,7 +167,7 @@ def _below(path: Sequence[QuotaNode], common: QuotaNode) -> QuotaNode:
 
 def share_with(queue: QuotaNode, usage: Mapping[FlavorResource, int]) -> list[Share]:
     """Return the shares of a queue and of its cohorts if it used an amount more, the topmost first."""
-    queue.use(usage)
+    queue.add_usage(usage)
     shares = [dominant_share(node) for node in (queue, *queue.ancestors)][::-1]
-    queue.release(usage)
+    queue.remove_usage(usage)
     return shares

@@ -36,12 +36,12 @@ _FURTHEST = 2**31
 class Fit(IntEnum):
     """How well a request fits, the worst first."""
 
-    NEVER = 0
-    NO_CANDIDATES = 1
+    NO_FIT = 0
+    NO_PREEMPTION_CANDIDATES = 1
     """It would fit after preemption, but nothing may be preempted."""
     PREEMPT = 2
     RECLAIM = 3
-    NOW = 4
+    FIT = 4
 
 
 class FlavorChoice:
@@ -75,9 +75,9 @@ class PodSetAssignment:
     def fit(self) -> Fit:
         """How well it fits: as its worst resource."""
         if not self.reasons and not self.error:
-            return Fit.NOW
+            return Fit.FIT
         if not self.flavors or self.error:
-            return Fit.NEVER
+            return Fit.NO_FIT
         return min(choice.fit for choice in self.flavors.values())
 
 
@@ -95,7 +95,7 @@ class Assignment:
     @property
     def fit(self) -> Fit:
         """How well it fits: as its worst pod set."""
-        return min((item.fit for item in self.pod_sets), default=Fit.NOW)
+        return min((item.fit for item in self.pod_sets), default=Fit.FIT)
 
     def append(self, item: PodSetAssignment) -> None:
         """Add a pod set and what it uses."""
@@ -119,7 +119,7 @@ class Assignment:
             (choice.name, resource)
             for item in self.pod_sets
             for resource, choice in item.flavors.items()
-            if Fit.NEVER < choice.fit < Fit.NOW
+            if Fit.NO_FIT < choice.fit < Fit.FIT
         }
 
     def has_untried_flavors(self) -> bool:
@@ -159,7 +159,7 @@ def assign(workload: Workload, state: QueueState, simulate: Simulate, counts: Se
     for members in groups.values():
         if not _assign_group(search, members, counts):
             return assignment
-    if assignment.fit != Fit.NEVER and state.cluster.places_pods:
+    if assignment.fit != Fit.NO_FIT:
         _assign_topology(search)
     return assignment
 
@@ -177,23 +177,22 @@ def _assign_group(search: _Search, members: Sequence[int], counts: Sequence[int]
         items.append(PodSetAssignment(pod_set, count, own))
         for name, amount in own.items():
             requests[name] = requests.get(name, 0) + amount
-    flavors, reasons, error = _group_flavors(search, members, requests)
+    flavors, reasons = _group_flavors(search, members, requests)
     has_failed = False
     for item in items:
         item.flavors = {name: choice for name, choice in flavors.items() if name in item.requests}
         item.reasons = list(reasons)
-        item.error = error
         if not item.requests and item.pod_set.topology.group:
             item.flavors = {name: c for name, c in flavors.items() if c.name in search.state.topologies(search.queue)}
         search.assignment.append(item)
-        has_failed = has_failed or bool(error) or bool(item.requests and not item.flavors and reasons)
+        has_failed = has_failed or bool(item.requests and not item.flavors and reasons)
     return not has_failed
 
 
 def _group_flavors(
     search: _Search, members: Sequence[int], requests: Mapping[str, int]
-) -> tuple[dict[str, FlavorChoice], list[str], str]:
-    """Return a flavor for each requested resource, the reasons, and the error."""
+) -> tuple[dict[str, FlavorChoice], list[str]]:
+    """Return a flavor for each requested resource, and why they do not fit at once."""
     flavors: dict[str, FlavorChoice] = {}
     reasons: list[str] = []
     for name in sorted(requests):
@@ -201,15 +200,15 @@ def _group_flavors(
         if group is None:
             if not requests[name] or search.state.cluster.configuration.may_ignore(name):
                 continue
-            return {}, [f"resource {name} unavailable in ClusterQueue"], ""
+            return {}, [f"resource {name} unavailable in ClusterQueue"]
         if name in flavors:
             continue
         chosen, why = _find_flavor(search, members, requests, name, group)
         if not chosen:
-            return {}, why, ""
+            return {}, why
         flavors |= chosen
         reasons += why
-    return flavors, reasons, ""
+    return flavors, reasons
 
 
 def _find_flavor(
@@ -219,7 +218,7 @@ def _find_flavor(
     queue = search.queue
     wanted = {resource: requests[resource] for resource in sorted(requests) if resource in group.resources}
     best: dict[str, FlavorChoice] = {}
-    best_fit: tuple[Fit, int] = (Fit.NEVER, _FURTHEST)
+    best_fit: tuple[Fit, int] = (Fit.NO_FIT, _FURTHEST)
     reasons: list[str] = []
     fungibility = nested_map(queue.holder.spec, "flavorFungibility")
     preference = as_string(fungibility.get("preference"))
@@ -231,13 +230,13 @@ def _find_flavor(
             reasons.append(why)
             continue
         choices: dict[str, FlavorChoice] = {}
-        worst: tuple[Fit, int] = (Fit.NOW, 0)
+        worst: tuple[Fit, int] = (Fit.FIT, 0)
         for resource, amount in wanted.items():
             fit, borrowing, why = _fit_quota(search, (group.flavors[index], resource), amount)
             reasons += [why] if why else []
             if _is_better(worst, (fit, borrowing), preference):
                 worst = fit, borrowing
-            if worst[0] == Fit.NEVER:
+            if worst[0] == Fit.NO_FIT:
                 break
             choices[resource] = FlavorChoice(group.flavors[index], fit, borrowing)
         if not _tries_next(worst, fungibility):
@@ -249,7 +248,7 @@ def _find_flavor(
             best_fit = worst
     for choice in best.values():
         choice.tried = -1 if tried == len(group.flavors) - 1 else tried
-    return best, [] if best_fit[0] == Fit.NOW else reasons
+    return best, [] if best_fit[0] == Fit.FIT else reasons
 
 
 def next_flavor(workload: Workload, index: int, resource: str) -> int:
@@ -259,10 +258,10 @@ def next_flavor(workload: Workload, index: int, resource: str) -> int:
 
 def _is_better(a: tuple[Fit, int], b: tuple[Fit, int], preference: str) -> bool:
     """Return whether `a` is preferred to `b`: each is how well a flavor fits, and how far the queue borrows."""
-    if a[0] == Fit.NEVER or b[0] == Fit.NEVER:
-        return a[0] != Fit.NEVER
-    if (a[0] == Fit.NO_CANDIDATES) != (b[0] == Fit.NO_CANDIDATES):
-        return b[0] == Fit.NO_CANDIDATES
+    if a[0] == Fit.NO_FIT or b[0] == Fit.NO_FIT:
+        return a[0] != Fit.NO_FIT
+    if (a[0] == Fit.NO_PREEMPTION_CANDIDATES) != (b[0] == Fit.NO_PREEMPTION_CANDIDATES):
+        return b[0] == Fit.NO_PREEMPTION_CANDIDATES
     if preference == "PreemptionOverBorrowing" and a[1] != b[1]:
         return a[1] < b[1]
     return a[0] > b[0] if a[0] != b[0] else a[1] < b[1]
@@ -270,7 +269,7 @@ def _is_better(a: tuple[Fit, int], b: tuple[Fit, int], preference: str) -> bool:
 
 def _tries_next(fit: tuple[Fit, int], fungibility: Mapping[str, object]) -> bool:
     """Return whether the search goes on after a flavor."""
-    if fit[0] in (Fit.NEVER, Fit.NO_CANDIDATES):
+    if fit[0] in (Fit.NO_FIT, Fit.NO_PREEMPTION_CANDIDATES):
         return True
     if fit[0] in (Fit.PREEMPT, Fit.RECLAIM) and fungibility.get("whenCanPreempt") in (None, "", "TryNextFlavor"):
         return True
@@ -331,7 +330,7 @@ def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, 
     queue, (flavor, resource) = search.queue, key
     before = search.assignment.usage.get(key, 0)
     total = before + amount
-    capacity = queue.capacity(key)
+    capacity = queue.potential_available(key)
     available = max(0, queue.available(key))
     if total > min(capacity, available) and search.assignment.exceeded is None:
         search.assignment.exceeded = key
@@ -341,16 +340,16 @@ def _fit_quota(search: _Search, key: FlavorResource, amount: int) -> tuple[Fit, 
             f"insufficient quota for {resource} in flavor {flavor}, previously considered podsets requests "
             f"({amounts[0]}) + current podset request ({amounts[1]}) > maximum capacity ({amounts[2]})"
         )
-        return Fit.NEVER, 0, why
-    borrowing, is_below_root = queue.lowest_lender(key, total)
+        return Fit.NO_FIT, 0, why
+    borrowing, is_below_root = queue.find_height_of_lowest_subtree_that_fits(key, total)
     if total <= available:
-        return Fit.NOW, borrowing, ""
+        return Fit.FIT, borrowing, ""
     more = as_text(resource, total - available)
     why = f"insufficient unused quota for {resource} in flavor {flavor}, {more} more needed"
     if queue.quota(key).nominal >= total or is_below_root or _may_preempt_while_borrowing(search):
         fit, borrowing = search.simulate(search.workload, key, total)
         return fit, borrowing, why
-    return Fit.NEVER, borrowing, why
+    return Fit.NO_FIT, borrowing, why
 
 
 def _may_preempt_while_borrowing(search: _Search) -> bool:
@@ -404,7 +403,7 @@ def _assign_topology(search: _Search) -> None:
     topologies = search.state.topologies(search.queue)
     requests = placement_requests(assignment, search.workload, search.state)
     by_name = {item.pod_set.name: item for item in assignment.pod_sets}
-    if requests and assignment.fit == Fit.NOW:
+    if assignment.fit == Fit.FIT:
         try:
             placements = place_all(requests, topologies, is_empty=False)
         except PlacementError as error:
@@ -413,11 +412,11 @@ def _assign_topology(search: _Search) -> None:
         else:
             for name, placement in placements.items():
                 by_name[name].placement = placement
-    if requests and Fit.NEVER < assignment.fit < Fit.NOW:
+    if Fit.NO_FIT < assignment.fit < Fit.FIT:
         try:
             place_all(requests, topologies, is_empty=True)
         except PlacementError as error:
-            assignment.set_fit(error.pod_set, Fit.NEVER)
+            assignment.set_fit(error.pod_set, Fit.NO_FIT)
         else:
             _preempt_all(assignment, requests)
 

@@ -84,9 +84,9 @@ def simulate(state: QueueState) -> Callable[[Workload, FlavorResource, int], tup
         queue = state.queues[workload.cluster_queue]
         targets = _targets(Incoming(workload, queue, {key: amount}, frozenset({key}), {}, state))
         if not targets:
-            return Fit.NO_CANDIDATES, queue.lowest_lender(key, amount)[0]
+            return Fit.NO_PREEMPTION_CANDIDATES, queue.find_height_of_lowest_subtree_that_fits(key, amount)[0]
         removed = [state.remove(target.workload) for target in targets]
-        borrowing = queue.lowest_lender(key, amount)[0]
+        borrowing = queue.find_height_of_lowest_subtree_that_fits(key, amount)[0]
         _restore(state, removed)
         is_same = any(target.workload.cluster_queue == queue.name for target in targets)
         return (Fit.PREEMPT if is_same else Fit.RECLAIM), borrowing
@@ -121,7 +121,9 @@ def _valid(incoming: Incoming, candidates: Iterable[_Candidate], *, may_borrow: 
     for workload, kind, ancestor in candidates:
         if workload.cluster_queue != incoming.queue.name:
             queue = incoming.state.queues[workload.cluster_queue]
-            if (may_borrow and kind is _Kind.WITHOUT_BORROWING) or queue.is_within_nominal(incoming.contested):
+            if (may_borrow and kind is _Kind.WITHOUT_BORROWING) or queue.is_within_nominal_in_resources(
+                incoming.contested
+            ):
                 continue
             if _is_covered(queue, ancestor, incoming.contested):
                 continue
@@ -133,7 +135,7 @@ def _is_covered(queue: QuotaNode, ancestor: QuotaNode | None, contested: Iterabl
     for node in queue.ancestors:
         if node is ancestor:
             return False
-        if node.is_within_nominal(contested):
+        if node.is_within_nominal_in_resources(contested):
             return True
     return False
 
@@ -210,7 +212,7 @@ def _restore(state: QueueState, removed: Iterable[Reservation]) -> None:
 def _fits_quota(incoming: Incoming, *, may_borrow: bool) -> bool:
     """Return whether the workload fits the quota that is left."""
     for key, amount in incoming.usage.items():
-        if not may_borrow and incoming.queue.would_borrow(key, amount):
+        if not may_borrow and incoming.queue.borrowing_with(key, amount):
             return False
         if amount > max(0, incoming.queue.available(key)):
             return False
@@ -289,14 +291,14 @@ def _in_cohort(incoming: Incoming) -> tuple[list[_Candidate], list[_Candidate]]:
     by_priority: list[_Candidate] = []
     if policy == "Never":
         return own, by_priority
-    has_quota, remaining = queue.fits_quota(incoming.usage)
+    has_quota, remaining = queue.quantities_fit_in_quota(incoming.usage)
     before: QuotaNode | None = None
     for cohort in queue.ancestors:
         for other in _borrowers(cohort, before, incoming):
             for workload in _satisfying(incoming, other, policy):
                 kind = _Kind.OWN_QUOTA if has_quota else _priority_kind(incoming, workload)
                 (own if has_quota else by_priority).append(_Candidate(workload, kind, cohort))
-        fits, remaining = cohort.fits_quota(remaining)
+        fits, remaining = cohort.quantities_fit_in_quota(remaining)
         has_quota = has_quota or fits
         before = cohort
     return _ordered(own), _ordered(by_priority)
@@ -310,7 +312,7 @@ def _ordered(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 def _borrowers(cohort: QuotaNode, skipped: QuotaNode | None, incoming: Incoming) -> Iterator[QuotaNode]:
     """Yield the other queues below a cohort that borrow something of what is contested."""
     for child in cohort.children:
-        if child is skipped or child is incoming.queue or child.is_within_nominal(incoming.contested):
+        if child is skipped or child is incoming.queue or child.is_within_nominal_in_resources(incoming.contested):
             continue
         if child.is_cohort:
             yield from _borrowers(child, skipped, incoming)

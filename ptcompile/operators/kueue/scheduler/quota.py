@@ -28,7 +28,7 @@ class QuotaNode:
         self.parent: QuotaNode | None = None
         self.children: list[QuotaNode] = []
         self.usage: dict[FlavorResource, int] = {}
-        self._subtree: dict[FlavorResource, int] = {}
+        self._subtree_quota: dict[FlavorResource, int] = {}
 
     @cached_property
     def ancestors(self) -> tuple[QuotaNode, ...]:
@@ -50,86 +50,86 @@ class QuotaNode:
         """Return the node's own quota."""
         return self.holder.quotas.get(key, _NO_QUOTA)
 
-    def subtree(self, key: FlavorResource) -> int:
+    def subtree_quota(self, key: FlavorResource) -> int:
         """Return the quota of the node with what its members lend."""
-        if key not in self._subtree:
-            lent = (child.subtree(key) - child.reserved(key) for child in self.children)
-            self._subtree[key] = self.quota(key).nominal + sum(lent)
-        return self._subtree[key]
+        if key not in self._subtree_quota:
+            lent = (child.subtree_quota(key) - child.local_quota(key) for child in self.children)
+            self._subtree_quota[key] = self.quota(key).nominal + sum(lent)
+        return self._subtree_quota[key]
 
-    def reserved(self, key: FlavorResource) -> int:
+    def local_quota(self, key: FlavorResource) -> int:
         """Return the quota that the node does not lend."""
         lending = self.quota(key).lending
-        return 0 if lending is None else max(0, self.subtree(key) - lending)
+        return 0 if lending is None else max(0, self.subtree_quota(key) - lending)
 
-    def reserved_left(self, key: FlavorResource) -> int:
+    def local_available(self, key: FlavorResource) -> int:
         """Return what is left of the quota that the node does not lend."""
-        return max(0, self.reserved(key) - self.usage.get(key, 0))
+        return max(0, self.local_quota(key) - self.usage.get(key, 0))
 
     def available(self, key: FlavorResource) -> int:
         """Return what is left for the node; below zero if more is in use than there is."""
         if self.parent is None:
-            return self.subtree(key) - self.usage.get(key, 0)
+            return self.subtree_quota(key) - self.usage.get(key, 0)
         from_parent = self.parent.available(key)
         limit = self.quota(key).borrowing
         if limit is not None:
-            used_above = max(0, self.usage.get(key, 0) - self.reserved(key))
-            from_parent = min(self.subtree(key) - self.reserved(key) - used_above + limit, from_parent)
-        return self.reserved_left(key) + from_parent
+            used_above = max(0, self.usage.get(key, 0) - self.local_quota(key))
+            from_parent = min(self.subtree_quota(key) - self.local_quota(key) - used_above + limit, from_parent)
+        return self.local_available(key) + from_parent
 
-    def capacity(self, key: FlavorResource) -> int:
+    def potential_available(self, key: FlavorResource) -> int:
         """Return the most that the node can have if nothing is in use."""
         if self.parent is None:
-            return self.subtree(key)
-        most = self.reserved(key) + self.parent.capacity(key)
+            return self.subtree_quota(key)
+        most = self.local_quota(key) + self.parent.potential_available(key)
         limit = self.quota(key).borrowing
-        return most if limit is None else min(self.subtree(key) + limit, most)
+        return most if limit is None else min(self.subtree_quota(key) + limit, most)
 
-    def would_borrow(self, key: FlavorResource, amount: int) -> bool:
+    def borrowing_with(self, key: FlavorResource, amount: int) -> bool:
         """Return whether the node borrows when it uses an amount more."""
-        return self.usage.get(key, 0) + amount > self.subtree(key)
+        return self.usage.get(key, 0) + amount > self.subtree_quota(key)
 
-    def is_within_nominal(self, keys: Iterable[FlavorResource]) -> bool:
+    def is_within_nominal_in_resources(self, keys: Iterable[FlavorResource]) -> bool:
         """Return whether the node borrows none of these."""
-        return not any(self.would_borrow(key, 0) for key in keys)
+        return not any(self.borrowing_with(key, 0) for key in keys)
 
-    def use(self, usage: Usage) -> None:
+    def add_usage(self, usage: Usage) -> None:
         """Add to what is in use, here and in the cohorts that lend it."""
         for key, amount in usage.items():
             self._add(key, amount)
 
-    def release(self, usage: Usage) -> None:
+    def remove_usage(self, usage: Usage) -> None:
         """Take away from what is in use."""
         for key, amount in usage.items():
             self._remove(key, amount)
 
     def _add(self, key: FlavorResource, amount: int) -> None:
-        beyond = amount - self.reserved_left(key)
+        beyond = amount - self.local_available(key)
         self.usage[key] = self.usage.get(key, 0) + amount
         if self.parent is not None and beyond > 0:
             self.parent._add(key, beyond)
 
     def _remove(self, key: FlavorResource, amount: int) -> None:
-        in_parent = self.usage.get(key, 0) - self.reserved(key)
+        in_parent = self.usage.get(key, 0) - self.local_quota(key)
         self.usage[key] = self.usage.get(key, 0) - amount
         if self.parent is not None and in_parent > 0:
             self.parent._remove(key, min(amount, in_parent))
 
-    def lowest_lender(self, key: FlavorResource, amount: int) -> tuple[int, bool]:
+    def find_height_of_lowest_subtree_that_fits(self, key: FlavorResource, amount: int) -> tuple[int, bool]:
         """Return the height of the smallest subtree that has an amount more, and whether it has a parent."""
-        if self.parent is None or not self.would_borrow(key, amount):
+        if self.parent is None or not self.borrowing_with(key, amount):
             return 0, self.parent is not None
-        remaining = amount - self.reserved_left(key)
+        remaining = amount - self.local_available(key)
         for node in self.ancestors:
-            if not node.would_borrow(key, remaining):
+            if not node.borrowing_with(key, remaining):
                 return node.height, node.parent is not None
-            remaining -= node.reserved_left(key)
+            remaining -= node.local_available(key)
         return self.root.height, False
 
-    def fits_quota(self, requested: Usage) -> tuple[bool, dict[FlavorResource, int]]:
+    def quantities_fit_in_quota(self, requested: Usage) -> tuple[bool, dict[FlavorResource, int]]:
         """Return whether the node has the amounts without borrowing, and what is to come from its parent."""
-        fits = not any(self.would_borrow(key, amount) for key, amount in requested.items())
-        return fits, {key: max(0, amount - self.reserved_left(key)) for key, amount in requested.items()}
+        fits = not any(self.borrowing_with(key, amount) for key, amount in requested.items())
+        return fits, {key: max(0, amount - self.local_available(key)) for key, amount in requested.items()}
 
     def keys(self) -> set[FlavorResource]:
         """Return the flavors and resources of the node and of its members."""
@@ -157,14 +157,14 @@ def dominant_share(node: QuotaNode) -> tuple[bool, float]:
         return (False, 0.0)
     borrowed: dict[str, int] = {}
     for key in node.all_keys:
-        amount = node.usage.get(key, 0) - node.subtree(key)
+        amount = node.usage.get(key, 0) - node.subtree_quota(key)
         if amount > 0:
             borrowed[key[1]] = borrowed.get(key[1], 0) + amount
     if not borrowed:
         return (False, 0.0)
     lendable: dict[str, int] = {}
     for key in node.root.all_keys:
-        lendable[key[1]] = lendable.get(key[1], 0) + node.parent.capacity(key)
+        lendable[key[1]] = lendable.get(key[1], 0) + node.parent.potential_available(key)
     ratio = max(
         (amount * 1000 / lendable[name] for name, amount in borrowed.items() if lendable.get(name, 0) > 0), default=0.0
     )
@@ -173,7 +173,7 @@ def dominant_share(node: QuotaNode) -> tuple[bool, float]:
 
 def is_borrowing(node: QuotaNode) -> bool:
     """Return whether a node borrows anything."""
-    return node.parent is not None and any(node.would_borrow(key, 0) for key in node.all_keys)
+    return node.parent is not None and any(node.borrowing_with(key, 0) for key in node.all_keys)
 
 
 def quota_nodes(cluster: Cluster) -> dict[str, QuotaNode]:

@@ -30,7 +30,7 @@ def quota_shares(workloads: Sequence[Workload], scheduler: Scheduler) -> Iterato
 
 def _share(key: FlavorResource, requested: int, queue: QuotaNode) -> QuotaShare:
     nominal = queue.quota(key).nominal
-    capacity = queue.capacity(key)
+    capacity = queue.potential_available(key)
     amounts = (nominal, max(0, capacity - nominal), max(0, capacity - max(0, queue.available(key))), requested)
     return QuotaShare(*key, *(as_quantity(key[1], amount) for amount in amounts))
 

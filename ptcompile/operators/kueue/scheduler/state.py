@@ -68,12 +68,12 @@ class QueueState:
         """Admit a workload."""
         workload = reservation.workload
         self.admitted[workload.cluster_queue][workload] = reservation
-        self.queues[workload.cluster_queue].use(reservation.usage)
+        self.queues[workload.cluster_queue].add_usage(reservation.usage)
         add_usage(self.placed, reservation.placed)
 
     def remove(self, workload: Workload) -> Reservation:
         """Take back what a workload uses."""
         reservation = self.admitted[workload.cluster_queue].pop(workload)
-        self.queues[workload.cluster_queue].release(reservation.usage)
+        self.queues[workload.cluster_queue].remove_usage(reservation.usage)
         add_usage(self.placed, reservation.placed, -1)
         return reservation

@@ -63,13 +63,13 @@ class Domain:
         "children",
         "key",
         "labels",
-        "leaders",
+        "leader_state",
         "name",
         "parent",
-        "pods",
-        "pods_beside_leader",
-        "slices",
-        "slices_beside_leader",
+        "slice_state",
+        "slice_state_with_leader",
+        "state",
+        "state_with_leader",
         "taints",
         "values",
     )  # fmt: skip
@@ -88,7 +88,8 @@ class Domain:
 
     def reset(self) -> None:
         """Forget what fits."""
-        self.pods = self.pods_beside_leader = self.slices = self.slices_beside_leader = self.leaders = 0
+        self.state = self.state_with_leader = 0
+        self.slice_state = self.slice_state_with_leader = self.leader_state = 0
 
 
 class Exclusions:
@@ -119,7 +120,7 @@ class _Parameters(NamedTuple):
     level: int
     slice_level: int
     slice_size: int
-    inner_sizes: Mapping[int, int]
+    slice_size_at_level: Mapping[int, int]
     """Sizes of the inner slices by level."""
     is_required: bool
     is_unconstrained: bool
@@ -220,16 +221,18 @@ class FlavorTopology:
     ) -> dict[str, Placement]:
         parameters = self._parameters(workers, leader)
         exclusions = Exclusions()
-        self._count(workers, leader, assumed, is_empty, exclusions)
+        self._fill_in_counts(workers, leader, assumed, is_empty, exclusions)
         for root in self.by_level[0].values():
-            _count_up(root, parameters, 0)
-        level, domains = self._fitting(parameters.level, parameters, exclusions, workers.pod_set.name)
+            _fill_in_counts_helper(root, parameters, 0)
+        level, domains = self._find_level_with_fit_domains(
+            parameters.level, parameters, exclusions, workers.pod_set.name
+        )
         domains = self._spread(level, domains, parameters)
         out = {}
         if leader is not None:
-            leading = [(domain.values, domain.leaders) for domain in domains if domain.leaders > 0]
+            leading = [(domain.values, domain.leader_state) for domain in domains if domain.leader_state > 0]
             out[leader.pod_set.name] = self._placement(leading)
-        out[workers.pod_set.name] = self._placement([(domain.values, domain.pods) for domain in domains])
+        out[workers.pod_set.name] = self._placement([(domain.values, domain.state) for domain in domains])
         return out
 
     def _placement(self, domains: Iterable[tuple[tuple[str, ...], int]]) -> Placement:
@@ -263,12 +266,12 @@ class FlavorTopology:
             level,
             slice_level,
             slice_size,
-            self._inner_sizes(request, slice_level, slice_size, name),
+            self._slice_size_at_level(request, slice_level, slice_size, name),
             request.required is not None,
             request.is_unconstrained or workers.is_implied or request.has_only_slices,
         )
 
-    def _inner_sizes(self, request: TopologyRequest, level: int, size: int, name: str) -> dict[int, int]:
+    def _slice_size_at_level(self, request: TopologyRequest, level: int, size: int, name: str) -> dict[int, int]:
         out: dict[int, int] = {}
         for key, inner_size in request.slices[1:]:
             if key not in self.levels:
@@ -285,7 +288,7 @@ class FlavorTopology:
             size = inner_size
         return out
 
-    def _count(
+    def _fill_in_counts(
         self,
         workers: PlacementRequest,
         leader: PlacementRequest | None,
@@ -306,14 +309,14 @@ class FlavorTopology:
         for leaf in suitable:
             used = {} if is_empty else self.usage.get(leaf.key, {})
             beside = assumed.get(leaf.key, {})
-            leaf.pods, limiting = _count_in(requests, leaf.capacity, used, beside)
-            leaf.pods_beside_leader = leaf.pods
-            if not leaf.pods:
+            leaf.state, limiting = _count_in(requests, leaf.capacity, used, beside)
+            leaf.state_with_leader = leaf.state
+            if not leaf.state:
                 exclusions.add(f'resource "{limiting}"')
             if leading is not None and _count_in([*leading.items()], leaf.capacity, used, beside)[0] > 0:
-                leaf.leaders = 1
+                leaf.leader_state = 1
                 with_leader = {name: beside.get(name, 0) + leading.get(name, 0) for name in {*beside, *leading}}
-                leaf.pods_beside_leader = _count_in(requests, leaf.capacity, used, with_leader)[0]
+                leaf.state_with_leader = _count_in(requests, leaf.capacity, used, with_leader)[0]
 
     def _suitable_leaves(self, spec: Json) -> tuple[list[Domain], dict[str, int]]:
         """Return the domains of the lowest level that take such pods, and why how many others do not.
@@ -335,28 +338,28 @@ class FlavorTopology:
             self._suitable = spec, leaves, exclusions.reasons
         return self._suitable[1], self._suitable[2]
 
-    def _fitting(
+    def _find_level_with_fit_domains(
         self, level: int, parameters: _Parameters, exclusions: Exclusions, name: str
     ) -> tuple[int, list[Domain]]:
         """Return the level whose domains are used, and these domains. Raises PlacementError if none fit."""
         if not self.by_level[level]:
             raise PlacementError(name, f"no topology domains at level: {self.levels[level]}")
-        ordered = _by_leaders(self.by_level[level].values(), parameters.is_unconstrained)
+        ordered = _sort_domains_with_leader(self.by_level[level].values(), parameters.is_unconstrained)
         top = ordered[0]
         slices = parameters.pods // parameters.slice_size
         leaders = parameters.leaders
-        if not parameters.is_unconstrained and top.slices_beside_leader >= slices and top.leaders >= leaders:
-            top = _best_fit(ordered, slices, "slices_beside_leader" if leaders else "slices")
+        if not parameters.is_unconstrained and top.slice_state_with_leader >= slices and top.leader_state >= leaders:
+            top = _find_best_fit_domain(ordered, slices, "slice_state_with_leader" if leaders else "slice_state")
         if parameters.is_unconstrained:
             for domain in ordered:
-                if domain.slices >= slices and (not leaders or domain.slices_beside_leader >= slices):
+                if domain.slice_state >= slices and (not leaders or domain.slice_state_with_leader >= slices):
                     return level, [domain]
-        if top.slices_beside_leader >= slices and top.leaders >= leaders:
+        if top.slice_state_with_leader >= slices and top.leader_state >= leaders:
             return level, [top]
         if parameters.is_required:
-            raise PlacementError(name, self._not_fitting(top.slices, slices, parameters.slice_size, exclusions))
+            raise PlacementError(name, self._not_fitting(top.slice_state, slices, parameters.slice_size, exclusions))
         if level > 0 and not parameters.is_unconstrained:
-            return self._fitting(level - 1, parameters, exclusions, name)
+            return self._find_level_with_fit_domains(level - 1, parameters, exclusions, name)
         return level, self._several(ordered, slices, parameters, exclusions, name)
 
     def _several(
@@ -368,26 +371,26 @@ class FlavorTopology:
         leaders = parameters.leaders
         i = 0
         is_best_fit = not parameters.is_unconstrained
-        while leaders > 0 and i < len(ordered) and ordered[i].leaders > 0:
+        while leaders > 0 and i < len(ordered) and ordered[i].leader_state > 0:
             domain = ordered[i]
-            if is_best_fit and domain.slices_beside_leader >= left:
-                domain = _best_fit(ordered[i:], left, "slices_beside_leader")
+            if is_best_fit and domain.slice_state_with_leader >= left:
+                domain = _find_best_fit_domain(ordered[i:], left, "slice_state_with_leader")
             chosen.append(domain)
-            leaders -= domain.leaders
-            left -= domain.slices_beside_leader
+            leaders -= domain.leader_state
+            left -= domain.slice_state_with_leader
             i += 1
         if leaders > 0:
             raise PlacementError(
                 name, self._not_fitting(parameters.leaders - leaders, slices, parameters.slice_size, exclusions)
             )
-        rest = _by_slices(ordered[i:], parameters.is_unconstrained)
+        rest = _sort_domains(ordered[i:], parameters.is_unconstrained)
         for i, domain in enumerate(rest):
             if left <= 0:
                 break
-            if is_best_fit and domain.slices >= left:
-                domain = _best_fit(rest[i:], left, "slices")
+            if is_best_fit and domain.slice_state >= left:
+                domain = _find_best_fit_domain(rest[i:], left, "slice_state")
             chosen.append(domain)
-            left -= domain.slices
+            left -= domain.slice_state
         if left > 0:
             raise PlacementError(name, self._not_fitting(slices - left, slices, parameters.slice_size, exclusions))
         return chosen
@@ -402,24 +405,30 @@ class FlavorTopology:
 
     def _spread(self, level: int, domains: list[Domain], parameters: _Parameters) -> list[Domain]:
         """Return the domains of the lowest level with the pods and leaders in each."""
-        loose = parameters.is_unconstrained
+        is_unconstrained = parameters.is_unconstrained
         size = parameters.slice_size
-        domains = _take(domains, parameters.pods, parameters.leaders, size, loose, in_slices=True)
+        domains = _update_counts_to_minimum(
+            domains, parameters.pods, parameters.leaders, size, is_unconstrained, in_slices=True
+        )
         last = len(self.levels) - 1
         while level < min(last, parameters.slice_level):
-            lower = _by_slices([child for domain in domains for child in domain.children], loose)
-            domains = _take(lower, parameters.pods, parameters.leaders, size, loose, in_slices=True)
+            lower = _sort_domains([child for domain in domains for child in domain.children], is_unconstrained)
+            domains = _update_counts_to_minimum(
+                lower, parameters.pods, parameters.leaders, size, is_unconstrained, in_slices=True
+            )
             level += 1
         while level < last:
-            inner = parameters.inner_sizes.get(level + 1, 1)
+            inner = parameters.slice_size_at_level.get(level + 1, 1)
             lower = []
             for domain in domains:
-                children = _by_slices(domain.children, loose)
+                children = _sort_domains(domain.children, is_unconstrained)
                 if inner > 1:
                     for child in children:
-                        child.slices = child.pods // inner
-                        child.slices_beside_leader = child.pods_beside_leader // inner
-                lower += _take(children, domain.pods, domain.leaders, inner, loose, in_slices=inner > 1)
+                        child.slice_state = child.state // inner
+                        child.slice_state_with_leader = child.state_with_leader // inner
+                lower += _update_counts_to_minimum(
+                    children, domain.state, domain.leader_state, inner, is_unconstrained, in_slices=inner > 1
+                )
             domains = lower
             level += 1
         return domains
@@ -492,47 +501,49 @@ def _count_in(
     return fewest, limiting
 
 
-def _count_up(domain: Domain, parameters: _Parameters, level: int) -> None:
+def _fill_in_counts_helper(domain: Domain, parameters: _Parameters, level: int) -> None:
     """Add up what fits in the domains below a domain."""
     size = parameters.slice_size
     if not domain.children:
         if level == parameters.slice_level:
-            domain.slices, domain.slices_beside_leader = domain.pods // size, domain.pods_beside_leader // size
+            domain.slice_state, domain.slice_state_with_leader = domain.state // size, domain.state_with_leader // size
         return
-    inner = parameters.inner_sizes.get(level + 1, 1)
+    inner = parameters.slice_size_at_level.get(level + 1, 1)
     pods = slices = leaders = 0
     lost: list[tuple[int, int]] = []
     for child in domain.children:
-        _count_up(child, parameters, level + 1)
-        usable = child.pods // inner * inner
-        beside = child.pods_beside_leader // inner * inner
+        _fill_in_counts_helper(child, parameters, level + 1)
+        usable = child.state // inner * inner
+        beside = child.state_with_leader // inner * inner
         pods += usable
-        slices += child.slices
-        leaders = max(leaders, child.leaders)
-        if not parameters.leaders or child.leaders:
-            lost.append((usable - beside, child.slices - child.slices_beside_leader))
-    domain.pods = pods
-    domain.leaders = leaders
-    domain.pods_beside_leader = pods - min(item[0] for item in lost) if lost else 0
+        slices += child.slice_state
+        leaders = max(leaders, child.leader_state)
+        if not parameters.leaders or child.leader_state:
+            lost.append((usable - beside, child.slice_state - child.slice_state_with_leader))
+    domain.state = pods
+    domain.leader_state = leaders
+    domain.state_with_leader = pods - min(item[0] for item in lost) if lost else 0
     beside_slices = slices - min(item[1] for item in lost) if lost else 0
     if level == parameters.slice_level:
         slices = pods // size
-        beside_slices = domain.pods_beside_leader // size
-    domain.slices = slices
-    domain.slices_beside_leader = beside_slices
+        beside_slices = domain.state_with_leader // size
+    domain.slice_state = slices
+    domain.slice_state_with_leader = beside_slices
 
 
-def _by_leaders(domains: Iterable[Domain], is_least_free_first: bool) -> list[Domain]:
-    sign = 1 if is_least_free_first else -1
-    return sorted(domains, key=lambda d: (-d.leaders, sign * d.slices_beside_leader, d.pods_beside_leader, d.values))
+def _sort_domains_with_leader(domains: Iterable[Domain], is_unconstrained: bool) -> list[Domain]:
+    sign = 1 if is_unconstrained else -1
+    return sorted(
+        domains, key=lambda d: (-d.leader_state, sign * d.slice_state_with_leader, d.state_with_leader, d.values)
+    )
 
 
-def _by_slices(domains: Iterable[Domain], is_least_free_first: bool) -> list[Domain]:
-    sign = 1 if is_least_free_first else -1
-    return sorted(domains, key=lambda d: (sign * d.slices, d.pods, d.values))
+def _sort_domains(domains: Iterable[Domain], is_unconstrained: bool) -> list[Domain]:
+    sign = 1 if is_unconstrained else -1
+    return sorted(domains, key=lambda d: (sign * d.slice_state, d.state, d.values))
 
 
-def _best_fit(domains: Sequence[Domain], needed: int, attribute: str) -> Domain:
+def _find_best_fit_domain(domains: Sequence[Domain], needed: int, attribute: str) -> Domain:
     """Return the first of the domains with the least room that is enough, or the first of all."""
     best = domains[0]
     for domain in domains:
@@ -541,30 +552,30 @@ def _best_fit(domains: Sequence[Domain], needed: int, attribute: str) -> Domain:
     return best
 
 
-def _take(
-    domains: Sequence[Domain], pods: int, leaders: int, size: int, is_loose: bool, *, in_slices: bool
+def _update_counts_to_minimum(
+    domains: Sequence[Domain], pods: int, leaders: int, size: int, is_unconstrained: bool, *, in_slices: bool
 ) -> list[Domain]:
     """Return the domains that are used, with the pods and leaders that each takes."""
     unit = size if in_slices else 1
     left = pods // unit
-    room, room_beside = ("slices", "slices_beside_leader") if in_slices else ("pods", "pods_beside_leader")
+    room, room_beside = ("slice_state", "slice_state_with_leader") if in_slices else ("state", "state_with_leader")
     chosen: list[Domain] = []
     for i, domain in enumerate(domains):
         attribute = room_beside if leaders > 0 else room
-        if not is_loose and getattr(domain, attribute) >= left and domain.leaders >= leaders:
-            domain = _best_fit(domains[i:], left, attribute)
+        if not is_unconstrained and getattr(domain, attribute) >= left and domain.leader_state >= leaders:
+            domain = _find_best_fit_domain(domains[i:], left, attribute)
         available = getattr(domain, attribute)
         chosen.append(domain)
-        taken_leaders = min(domain.leaders, leaders) if leaders > 0 else 0
-        if available >= left and domain.leaders >= leaders:
-            domain.pods = left * unit
-            domain.leaders = leaders
+        taken_leaders = min(domain.leader_state, leaders) if leaders > 0 else 0
+        if available >= left and domain.leader_state >= leaders:
+            domain.state = left * unit
+            domain.leader_state = leaders
             if in_slices:
-                domain.slices = left
+                domain.slice_state = left
             return chosen
         taken = min(available, left)
-        domain.pods = taken * unit
-        domain.leaders = taken_leaders
+        domain.state = taken * unit
+        domain.leader_state = taken_leaders
         left -= taken
         leaders -= taken_leaders
     return chosen

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from ptcompile.operators.kueue.scheduler.admission import EmptyQueues, Verdict
-from ptcompile.operators.kueue.scheduler.objects import read_cluster
+from ptcompile.operators.kueue.scheduler.flavors import Assignment, Fit, _is_better, assign, next_flavor
+from ptcompile.operators.kueue.scheduler.objects import FlavorResource, read_cluster
+from ptcompile.operators.kueue.scheduler.state import Reservation
 from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest, Workload
+from tests.operators.kueue.scheduler.upstream import GROUP, Case, case_name, cases, node, read_usage
 
 Json = dict[str, Any]
-GROUP = "kueue.x-k8s.io/v1beta2"
 
 
 def queue(*, cohort: str = "", flavors: dict[str, Json] | None = None, **quota: int) -> Json:
@@ -75,6 +77,7 @@ def test_a_shortage_is_uncertain_in_a_cohort_and_certain_with_a_limit() -> None:
 
 
 TAINT = {"key": "gpu", "value": "x", "effect": "NoSchedule"}
+ABOVE_500 = {"key": "gpu", "operator": "Gt", "value": "500"}
 
 
 @pytest.mark.parametrize(
@@ -86,6 +89,8 @@ TAINT = {"key": "gpu", "value": "x", "effect": "NoSchedule"}
         ({"nodeTaints": [TAINT]}, {"tolerations": [{"key": "gpu", "operator": "Exists"}]}, True),
         ({"nodeTaints": [TAINT], "tolerations": [{"key": "gpu", "value": "x"}]}, {}, True),
         ({"nodeTaints": [{**TAINT, "effect": "PreferNoSchedule"}]}, {}, True),
+        ({"nodeTaints": [{**TAINT, "value": "900"}]}, {"tolerations": [ABOVE_500]}, True),
+        ({"nodeTaints": [{**TAINT, "value": "400"}]}, {"tolerations": [ABOVE_500]}, False),
     ],
 )
 def test_a_flavor_must_suit_the_pods(spec: Json, pod: Json, fits: bool) -> None:
@@ -111,3 +116,148 @@ def test_required_affinity_counts_for_the_labels_of_the_flavor(operator: str, va
     labelled = flavor(nodeLabels={"a": "b"})
     assert judge([queue(), labelled], pods("main", 1, 1, **pod("a"))).fits == fits
     assert judge([queue(), labelled], pods("main", 1, 1, **pod("other"))).fits
+
+
+def assigned(case: Case) -> Assignment:
+    """Return what the pods of a case would get in test-clusterqueue, with the oracle of the case."""
+    values = case.values
+    queues = {"test-clusterqueue": values["queue"], "secondary": values.get("secondary", {})}
+    objects = [
+        {"apiVersion": GROUP, "kind": "ResourceFlavor", "metadata": {"name": name}, "spec": spec}
+        for name, spec in values["flavors"].items()
+    ]
+    objects += values.get("objects", [])
+    cohorts = values.get("cohorts", {})
+    case = Case(case.name, {"queues": queues, "cohorts": cohorts, "objects": objects})
+    state = case.state(values.get("configuration"))
+    for queue, used in (("test-clusterqueue", values.get("used", "")), ("secondary", values.get("lent", ""))):
+        other = Workload(queue, "default", "", 0, ())
+        other.cluster_queue = queue
+        state.add(Reservation(other, read_usage(used.split()), {}))
+
+    def simulate(_workload: Workload, key: FlavorResource, _amount: int) -> tuple[Fit, int]:
+        fit, borrowing = values.get("simulated", {}).get(":".join(key), ("PREEMPT", 0))
+        return Fit[fit], borrowing
+
+    workload = Workload("test", "default", "", 0, [read_pod_set(text, values) for text in values["pods"]])
+    workload.cluster_queue = "test-clusterqueue"
+    return assign(workload, state, simulate, ())
+
+
+def read_pod_set(text: str, values: Json) -> PodSet:
+    """Return a pod set that is written "name count requests of a pod"."""
+    name, count, *words = text.split()
+    requests = {resource: amount for (_, resource), amount in read_usage(words).items()}
+    placement = TopologyRequest(group=values.get("group"))
+    return PodSet(name, int(count), None, values.get("spec", {}), requests, requests, placement)
+
+
+@pytest.mark.parametrize("case", cases("flavors"), ids=case_name)
+def test_assign_flavors(case: Case) -> None:
+    assignment = assigned(case)
+    values = case.values
+    expected = values["assigned"]
+    reasons = values.get("reasons", {})
+    for item in assignment.pod_sets:
+        written = {name: f"{c.name} {c.fit.name} {c.tried}" for name, c in item.flavors.items()}
+        assert written == expected[item.pod_set.name]
+        if item.fit != Fit.FIT:
+            assert sorted(item.reasons) == sorted(reasons[item.pod_set.name])
+    assert [item.pod_set.name for item in assignment.pod_sets] == list(expected)
+    assert assignment.borrowing == values.get("borrowing", 0)
+    assert assignment.usage == read_usage(values.get("usage", "").split())
+    assert (assignment.fit == Fit.NO_FIT) is (not any(expected.values()))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "preference", "is_better"),
+    [
+        ((Fit.NO_FIT, 0), (Fit.PREEMPT, 1), "PreemptionOverBorrowing", False),
+        ((Fit.NO_FIT, 0), (Fit.NO_FIT, 0), "", False),
+        ((Fit.PREEMPT, 1), (Fit.NO_FIT, 0), "PreemptionOverBorrowing", True),
+        ((Fit.NO_PREEMPTION_CANDIDATES, 0), (Fit.PREEMPT, 1), "PreemptionOverBorrowing", False),
+        ((Fit.PREEMPT, 1), (Fit.NO_PREEMPTION_CANDIDATES, 0), "PreemptionOverBorrowing", True),
+        ((Fit.PREEMPT, 0), (Fit.FIT, 1), "PreemptionOverBorrowing", True),
+        ((Fit.PREEMPT, 0), (Fit.FIT, 1), "", False),
+        ((Fit.FIT, 1), (Fit.PREEMPT, 0), "BorrowingOverPreemption", True),
+        ((Fit.FIT, 0), (Fit.PREEMPT, 0), "PreemptionOverBorrowing", True),
+        ((Fit.FIT, 1), (Fit.FIT, 2), "", True),
+        ((Fit.FIT, 1), (Fit.FIT, 1), "", False),
+    ],
+)
+def test_is_preferred(a: tuple[Fit, int], b: tuple[Fit, int], preference: str, is_better: bool) -> None:
+    """TestIsPreferred of Kueue: how well a flavor fits, how far the queue borrows, and what the queue prefers."""
+    assert _is_better(a, b, preference) is is_better
+
+
+@pytest.mark.parametrize(
+    ("fair", "preemption", "fit"),
+    [
+        ({}, {}, Fit.NO_FIT),
+        ({}, {"reclaimWithinCohort": "Any"}, Fit.NO_FIT),
+        ({}, {"borrowWithinCohort": {"policy": "LowerPriority"}}, Fit.PREEMPT),
+        ({"fairSharing": {}}, {}, Fit.NO_FIT),
+        ({"fairSharing": {}}, {"reclaimWithinCohort": "Never"}, Fit.NO_FIT),
+        ({"fairSharing": {}}, {"reclaimWithinCohort": "Any"}, Fit.PREEMPT),
+    ],
+)
+def test_who_may_preempt_while_borrowing(fair: Json, preemption: Json, fit: Fit) -> None:
+    queue = {"cohortName": "c", "groups": [{"default": {"cpu": 2}}], "preemption": preemption}
+    secondary = {"cohortName": "c", "groups": [{"default": {"cpu": 4}}]}
+    values = {
+        "flavors": {"default": {}},
+        "queue": queue,
+        "secondary": secondary,
+        "lent": "cpu=4",
+        "pods": ["main 1 cpu=3"],
+    }
+    assert assigned(Case("", {**values, "configuration": fair})).fit == fit
+
+
+def test_a_queue_reclaims_what_its_cohort_lends_to_others() -> None:
+    """The cohort of the queue has the quota, and others above it use it: the queue would not borrow from them."""
+    queue = {"cohortName": "left", "groups": [{"default": {"cpu": 0}}]}
+    secondary = {"cohortName": "root", "groups": [{"default": {"cpu": 0}}]}
+    cohorts = {"left": {"parentName": "root", "groups": [{"default": {"cpu": 4}}]}}
+    values = {"flavors": {"default": {}}, "queue": queue, "secondary": secondary, "cohorts": cohorts}
+    assert assigned(Case("", {**values, "lent": "cpu=4", "pods": ["main 1 cpu=3"]})).fit == Fit.PREEMPT
+    assert assigned(Case("", {**values, "lent": "cpu=1", "pods": ["main 1 cpu=3"]})).fit == Fit.FIT
+
+
+def test_the_search_goes_on_after_the_flavor_that_was_tried() -> None:
+    """A workload that did not fit goes on where it was, by pod set and resource; after the last (-1), at the first."""
+    workload = Workload("w", "default", "q", 0, ())
+    workload.cursor = [{"cpu": 0, "memory": -1}]
+    assert [next_flavor(workload, 0, name) for name in ("cpu", "memory", "pods")] == [1, 0, 0]
+    assert next_flavor(workload, 1, "cpu") == 0
+
+
+def one_flavor(*pods: str, **values: Any) -> Assignment:
+    """Return what pods would get in a queue with 4 cpu of one flavor."""
+    queue = {"groups": [{"default": {"cpu": 4}}]}
+    return assigned(Case("", {"flavors": {"default": {}}, "queue": queue, "pods": [*pods], **values}))
+
+
+def test_pod_sets_after_one_that_never_fits_are_not_looked_at() -> None:
+    assert [item.pod_set.name for item in one_flavor("driver 1 cpu=5", "worker 1 cpu=1").pod_sets] == ["driver"]
+    assert [item.pod_set.name for item in one_flavor("driver 1 cpu=4", "worker 1 cpu=1").pod_sets] == [
+        "driver",
+        "worker",
+    ]
+
+
+def test_the_first_quota_that_is_too_small() -> None:
+    assert one_flavor("main 1 cpu=4").exceeded is None
+    assert one_flavor("main 1 cpu=5").exceeded == ("default", "cpu")
+    assert one_flavor("main 1 cpu=2", used="cpu=3").exceeded == ("default", "cpu")
+
+
+def test_a_leader_without_requests_has_the_flavor_whose_topology_places_it() -> None:
+    """Its workers' flavor of the group; without a topology it has none."""
+    levels = {"levels": [{"nodeLabel": "kubernetes.io/hostname"}]}
+    topology = {"apiVersion": GROUP, "kind": "Topology", "metadata": {"name": "t"}, "spec": levels}
+    objects = [topology, node("x1 cpu=4", ["kubernetes.io/hostname"])]
+    placed: Json = {"flavors": {"default": {"topologyName": "t"}}, "objects": objects}
+    for values, flavors in ((placed, {"cpu": "default"}), ({}, {})):
+        leader = one_flavor("workers 2 cpu=1", "leader 1", group="g", **values).pod_sets[1]
+        assert {name: choice.name for name, choice in leader.flavors.items()} == flavors

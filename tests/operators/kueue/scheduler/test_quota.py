@@ -8,6 +8,7 @@ import pytest
 
 from ptcompile.operators.kueue.scheduler.objects import read_cluster
 from ptcompile.operators.kueue.scheduler.quota import QuotaNode, cohort_chain, dominant_share, quota_nodes
+from tests.operators.kueue.scheduler.upstream import Case, read_usage
 
 Json = dict[str, Any]
 KEY = ("f", "cpu")
@@ -30,12 +31,12 @@ def nodes(*objects: Json) -> dict[str, QuotaNode]:
 
 def test_capacity_with_borrowing_and_lending() -> None:
     both = nodes(holder("ClusterQueue", "a", "c", nominalQuota=4), holder("ClusterQueue", "b", "c", nominalQuota=6))
-    assert [both[name].capacity(KEY) for name in "ab"] == [10_000, 10_000]
+    assert [both[name].potential_available(KEY) for name in "ab"] == [10_000, 10_000]
     limited = nodes(
         holder("ClusterQueue", "a", "c", nominalQuota=4, borrowingLimit=1),
         holder("ClusterQueue", "b", "c", nominalQuota=6, lendingLimit=2),
     )
-    assert [limited[name].capacity(KEY) for name in "ab"] == [5_000, 10_000]
+    assert [limited[name].potential_available(KEY) for name in "ab"] == [5_000, 10_000]
 
 
 def test_what_is_in_use_is_taken_from_who_lends_it() -> None:
@@ -44,14 +45,14 @@ def test_what_is_in_use_is_taken_from_who_lends_it() -> None:
         holder("ClusterQueue", "b", "c", nominalQuota=6),
     )
     a, b = both["a"], both["b"]
-    b.use({KEY: 7_000})
+    b.add_usage({KEY: 7_000})
     assert (a.available(KEY), b.available(KEY)) == (3_000, 0)
-    a.use({KEY: 3_000})
+    a.add_usage({KEY: 3_000})
     assert (a.available(KEY), b.available(KEY)) == (0, 0)
-    b.release({KEY: 2_000})
+    b.remove_usage({KEY: 2_000})
     assert (a.available(KEY), b.available(KEY)) == (2_000, 2_000)
-    a.release({KEY: 3_000})
-    b.release({KEY: 5_000})
+    a.remove_usage({KEY: 3_000})
+    b.remove_usage({KEY: 5_000})
     assert (a.available(KEY), b.available(KEY)) == (10_000, 7_000)
     assert {node.usage[KEY] for node in (a, b, a.root)} == {0}
 
@@ -62,9 +63,9 @@ def test_a_cohort_without_queues_lends_its_own_quota() -> None:
         holder("Cohort", "c", "root"),
         holder("Cohort", "store", "root", nominalQuota=5),
     )
-    assert tree["a"].capacity(KEY) == 6_000
-    assert tree["a"].lowest_lender(KEY, 3_000) == (2, False)
-    assert tree["a"].lowest_lender(KEY, 1_000) == (0, True)
+    assert tree["a"].potential_available(KEY) == 6_000
+    assert tree["a"].find_height_of_lowest_subtree_that_fits(KEY, 3_000) == (2, False)
+    assert tree["a"].find_height_of_lowest_subtree_that_fits(KEY, 1_000) == (0, True)
 
 
 def test_a_cycle_of_cohorts() -> None:
@@ -81,6 +82,53 @@ def test_the_share_is_what_is_borrowed_of_what_can_be_lent(weight: str, share: t
         holder("ClusterQueue", "a", "c", weight=weight, nominalQuota=4),
         holder("ClusterQueue", "b", "c", nominalQuota=6),
     )
-    both["a"].use({KEY: 8_000})
+    both["a"].add_usage({KEY: 8_000})
     assert dominant_share(both["a"]) == share
     assert dominant_share(both["b"]) == (False, 0.0)
+
+
+SHARES: list[tuple[str, dict[str, dict[str, str]], dict[str, dict[str, str]], str, dict[str, str], float | None]] = [
+    ("usage below nominal", {"default": {"cpu": "2", "gpu": "5"}}, {"default": {"cpu": "8", "gpu": "5"}},
+     "cpu=1 gpu=2", {}, 0),
+    ("usage above nominal", {"default": {"cpu": "2", "gpu": "5"}}, {"default": {"cpu": "8", "gpu": "5"}},
+     "cpu=3 gpu=7", {}, 200),
+    ("one resource above nominal", {"default": {"cpu": "2", "gpu": "5"}}, {"default": {"cpu": "8", "gpu": "5"}},
+     "cpu=3 gpu=3", {}, 100),
+    ("usage with workload above nominal", {"default": {"cpu": "2", "gpu": "5"}}, {"default": {"cpu": "8", "gpu": "5"}},
+     "cpu=5 gpu=6", {}, 300),
+    ("A resource with zero lendable", {"default": {"cpu": "2", "gpu": "2//0"}},
+     {"default": {"cpu": "8", "gpu": "64//0"}}, "cpu=5 gpu=5", {}, 300),
+    ("a zero-weight ClusterQueue borrowing only what nobody lends", {"default": {"gpu": "2//0"}},
+     {"default": {"gpu": "64//0"}}, "gpu=3", {"weight": "0"}, None),
+    ("multiple flavors", {"on-demand": {"cpu": "20"}, "spot": {"cpu": "80"}}, {"default": {"cpu": "100"}},
+     "on-demand:cpu=25 spot:cpu=5", {}, 25),
+    ("above nominal with integer weight", {"default": {"gpu": "5"}}, {"default": {"gpu": "5"}},
+     "gpu=7", {"weight": "2"}, 100),
+]  # fmt: skip
+"""TestDominantResourceShare of Kueue, pkg/cache/scheduler/fair_sharing_test.go: the quotas of a ClusterQueue and of the
+one that lends, what the first uses, its fair sharing, and its share in thousandths (None: of weight 0, it gives first).
+"""
+
+
+@pytest.mark.parametrize(("quotas", "lending", "usage", "sharing", "share"), [
+    pytest.param(*values, id=name) for name, *values in SHARES
+])  # fmt: skip
+def test_dominant_resource_share(quotas: Json, lending: Json, usage: str, sharing: Json, share: float | None) -> None:
+    queues = {
+        "cq": {"cohortName": "test-cohort", "groups": [quotas], "fairSharing": sharing},
+        "lending-cq": {"cohortName": "test-cohort", "groups": [lending]},
+    }
+    queue = Case("", {"queues": queues}).state().queues["cq"]
+    queue.add_usage(read_usage(usage.split()))
+    assert dominant_share(queue) == ((True, 0.0) if share is None else (False, share))
+    assert dominant_share(queue.root) == (False, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("amount", "fits", "remaining"), [(2_000, True, 0), (3_000, True, 1_000), (5_000, False, 3_000)]
+)
+def test_what_a_queue_does_not_have_is_to_come_from_its_cohort(amount: int, fits: bool, remaining: int) -> None:
+    """QuantitiesFitInQuota of Kueue: of 4 cpu, one may be lent, and one of the others is in use."""
+    a = nodes(holder("ClusterQueue", "a", "c", nominalQuota=4, lendingLimit=1))["a"]
+    a.add_usage({KEY: 1_000})
+    assert a.quantities_fit_in_quota({KEY: amount}) == (fits, {KEY: remaining})

@@ -1,0 +1,96 @@
+"""In which domains of a topology pods are placed, as Kueue's own tests say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.operators.kueue.scheduler.objects import read_cluster
+from ptcompile.operators.kueue.scheduler.state import QueueState
+from ptcompile.operators.kueue.scheduler.topology import FlavorTopology, PlacementError, PlacementRequest
+from ptcompile.operators.kueue.scheduler.workloads import PodSet, TopologyRequest
+from tests.operators.kueue.scheduler.upstream import GROUP, Case, case_name, cases, node, read_usage
+
+Json = dict[str, Any]
+
+
+def topology_of(values: Json) -> FlavorTopology:
+    """Return the topology `default` of a case's nodes."""
+    levels = values["levels"]
+    flavor = {"nodeLabels": values.get("flavor", {}), "topologyName": "default"}
+    group = {
+        "coveredResources": ["cpu"],
+        "flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": 99}]}],
+    }
+    objects = [
+        _object("Topology", "default", {"levels": [{"nodeLabel": level} for level in levels]}),
+        _object("ResourceFlavor", "f", flavor),
+        _object("ClusterQueue", "q", {"resourceGroups": [group]}),
+        *(node(text, levels) for text in values["nodes"]),
+        *(_pod(i, fields) for i, fields in enumerate(values.get("running", ()))),
+    ]
+    state = QueueState(read_cluster(objects))
+    return state.topologies(state.queues["q"])["f"]
+
+
+def _object(kind: str, name: str, spec: Json) -> Json:
+    return {"apiVersion": GROUP, "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
+def _pod(index: int, fields: Json) -> Json:
+    container = {"name": "c", "resources": {"requests": {"cpu": fields.get("cpu", 0)}}}
+    spec = {"containers": [container], **({"nodeName": fields["node"]} if "node" in fields else {})}
+    metadata = {"name": f"p{index}"}
+    status = {"phase": fields.get("phase")}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
+
+
+def request_of(text: str, values: Json) -> PlacementRequest:
+    """Return the placement that a pod set asks for, which is written "name count requests of a pod"."""
+    name, count, *words = text.split()
+    request = values.get("request", {})
+    placement = TopologyRequest(
+        required=request.get("required"),
+        preferred=request.get("preferred"),
+        is_unconstrained=request.get("unconstrained", False),
+        slices=tuple(request.get("slices", {}).items()),
+        group=request.get("group"),
+    )
+    requests = {resource: amount for (_, resource), amount in read_usage(words).items()}
+    pod_set = PodSet(name, int(count), None, values.get("spec", {}), requests, requests, placement)
+    return PlacementRequest(pod_set, pod_set.count, values.get("implied", False))
+
+
+def placed(values: Json) -> dict[str, dict[str, int]] | str:
+    """Return the number of pods by domain of each pod set, or why they are not placed."""
+    requests = [request_of(text, values) for text in values["pods"]]
+    try:
+        placements = topology_of(values).place(requests, {}, is_empty=False)
+    except PlacementError as error:
+        return str(error)
+    return {name: {" ".join(names): count for names, count in p.domains} for name, p in placements.items()}
+
+
+@pytest.mark.parametrize("case", cases("topology"), ids=case_name)
+def test_find_topology_assignments(case: Case) -> None:
+    assert placed(case.values) == case.values["placed"]
+
+
+HOSTS = ["kubernetes.io/hostname"]
+SPREAD: Json = {"levels": HOSTS, "request": {"preferred": HOSTS[0], "group": "g"}}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "workers", "outcome"),
+    [
+        (["h1 cpu=3", "h2 cpu=2"], 4, {"leader": {"h1": 1}, "workers": {"h1": 2, "h2": 2}}),
+        (["h1 cpu=3", "h2 cpu=2"], 5, 'topology "default" allows to fit only 4 out of 5 pod(s)'),
+        (["h1 cpu=3", "h2 cpu=2", "h3 cpu=1"], 3, {"leader": {"h1": 1}, "workers": {"h1": 2, "h3": 1}}),
+        (["h1 cpu=3", "h2 cpu=2", "h3 cpu=1"], 5, {"leader": {"h1": 1}, "workers": {"h1": 2, "h2": 2, "h3": 1}}),
+        (["h1 cpu=500m", "h2 cpu=500m"], 1, 'topology "default" doesn\'t allow to fit any of 1 pod(s).'),
+    ],
+)
+def test_a_leader_stays_beside_workers_that_need_several_hosts(nodes: list[str], workers: int, outcome: Any) -> None:
+    where = placed({**SPREAD, "nodes": nodes, "pods": ["leader 1 cpu=1", f"workers {workers} cpu=1"]})
+    assert where[: len(outcome)] == outcome if isinstance(where, str) else where == outcome
