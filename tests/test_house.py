@@ -312,6 +312,7 @@ BY_NAME = {
     "ptcompile.flyte.run": "the user's module",
     "ptcompile.cli": "the module of the command that runs",
     "ptcompile.apiserver.goregex": "a package that need not be installed",
+    "ptcompile.apiserver.kinds": "the function of a kind, out of sixty of one type",
     "ptcompile.linter": "rules, by the words of a file",
 }
 """Modules that import other modules by name, with the reason."""
