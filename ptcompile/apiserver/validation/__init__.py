@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver.kinds import function_named
 from ptcompile.apiserver.validation.dns import why_not_canonical_ip
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import (
     check_generation,
     check_metadata,
@@ -26,7 +27,7 @@ from ptcompile.kubernetes.unstructured import Json, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    KindCheck = Callable[[Json, ApiServer, FieldErrors], None]
+    KindCheck = Callable[[FieldValue], None]
 
 
 __all__ = ["ApiServer", "built_in_problems", "has_field_rules", "metadata_problems"]
@@ -113,7 +114,7 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
     if kind != ("", "Pod") and ("starts at generation 1" not in row or kind == ("apps", "ControllerRevision")):
         check_generation(manifest, problems)
     if (check := _check_of(group, name)) is not None:
-        check(manifest, context, problems)
+        check(FieldValue(manifest, (), CheckScope(context, problems)))
     return iter(problems)
 
 
