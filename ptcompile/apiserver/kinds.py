@@ -189,6 +189,7 @@ def _built_in_groups() -> frozenset[str]:
     return frozenset({"extensions", *(version.rpartition("/")[0] for version in load(_KIND_INDEX))})
 
 
+@cache
 def function_named(package: str, name: str) -> Any:
     """Return a function that a table of kinds names, as `module.function` of a package, and import its module."""
     module, _, function = name.rpartition(".")

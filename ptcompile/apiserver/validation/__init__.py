@@ -13,7 +13,6 @@ from ptcompile.apiserver.kinds import function_named
 from ptcompile.apiserver.validation.dns import why_not_canonical_ip
 from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import (
-    check_generation,
     check_metadata,
     check_own_namespace,
     metadata_problems,
@@ -95,6 +94,7 @@ _REVIEW_GROUPS = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
     """Yield the field problems of a built-in kind. The structure is checked elsewhere."""
     problems = FieldErrors()
+    whole = FieldValue(manifest, (), CheckScope(context, problems))
     group = str(manifest.get("apiVersion")).rpartition("/")[0]
     name = str(manifest.get("kind"))
     kind = (group, name)
@@ -112,9 +112,9 @@ def built_in_problems(manifest: Json, context: ApiServer) -> Problems:
                 if problem.path != ("metadata", "name") or problem.name != "required-value"
             ]
     if kind != ("", "Pod") and ("starts at generation 1" not in row or kind == ("apps", "ControllerRevision")):
-        check_generation(manifest, problems)
+        whole["metadata"].check_not_negative("generation")
     if (check := _check_of(group, name)) is not None:
-        check(FieldValue(manifest, (), CheckScope(context, problems)))
+        check(whole)
     return iter(problems)
 
 

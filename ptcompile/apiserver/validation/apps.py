@@ -16,12 +16,6 @@ _PROGRESS_SECONDS = 600
 """Default of `progressDeadlineSeconds`."""
 
 
-def check_counts(spec: FieldValue, *fields: str) -> None:
-    """Check that these numbers are not negative."""
-    for name in fields:
-        spec[name].check_not_negative()
-
-
 def check_restarts_always(template: FieldValue, kind: str) -> None:
     """Check the template of a controller that keeps its pods running: they always restart and have no deadline."""
     policy = template["spec"]["restartPolicy"]
@@ -59,7 +53,7 @@ def _check_selects(selector: Json, template: FieldValue) -> None:
 def check_replica_set(replica_set: FieldValue) -> None:
     """Check a ReplicaSet, except its metadata."""
     spec = replica_set["spec"]
-    check_counts(spec, "replicas", "minReadySeconds")
+    spec.check_not_negative("replicas", "minReadySeconds")
     _check_controlled_pods(spec, "ReplicaSet")
 
 
@@ -77,7 +71,7 @@ def check_replication_controller(controller: FieldValue) -> None:
     spec = controller["spec"]
     template = spec["template"]
     selector = spec["selector"]
-    check_counts(spec, "replicas", "minReadySeconds")
+    spec.check_not_negative("replicas", "minReadySeconds")
     if not selector.value and not template["metadata"]["labels"].mapping:
         selector.required()
     elif selector.is_mapping and selector.value:
@@ -98,7 +92,7 @@ def check_pod_template(pod_template: FieldValue) -> None:
 def check_deployment(deployment: FieldValue) -> None:
     """Check a Deployment, except its metadata."""
     spec = deployment["spec"]
-    check_counts(spec, "replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+    spec.check_not_negative("replicas", "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
     _check_controlled_pods(spec, "Deployment")
     _check_strategy(spec["strategy"])
     deadline = spec["progressDeadlineSeconds"].or_zero(_PROGRESS_SECONDS)
@@ -128,7 +122,7 @@ def _check_strategy(strategy: FieldValue) -> None:
 def check_daemon_set(daemon_set: FieldValue) -> None:
     """Check a DaemonSet, except its metadata."""
     spec = daemon_set["spec"]
-    check_counts(spec, "minReadySeconds", "revisionHistoryLimit")
+    spec.check_not_negative("minReadySeconds", "revisionHistoryLimit")
     _check_controlled_pods(spec, "DaemonSet")
     kind = spec["updateStrategy"]["type"].or_default("RollingUpdate")
     rolling = spec["updateStrategy"]["rollingUpdate"]
@@ -157,8 +151,8 @@ def check_stateful_set(stateful_set: FieldValue) -> None:
     """Check a StatefulSet, except its metadata."""
     spec = stateful_set["spec"]
     server = spec.server
-    check_counts(spec, "replicas", "minReadySeconds")
-    check_counts(spec["ordinals"], "start")
+    spec.check_not_negative("replicas", "minReadySeconds")
+    spec["ordinals"].check_not_negative("start")
     check_controller_selector(spec, "StatefulSet")
     volumes = _check_claims(spec["volumeClaimTemplates"])
     template = spec["template"]
@@ -211,7 +205,7 @@ def _check_update_strategy(strategy: FieldValue) -> None:
     elif kind.value == "OnDelete" and rolling.value is not None:
         rolling.invalid("only allowed for updateStrategy 'RollingUpdate'", "remove it")
     elif rolling.is_mapping:
-        check_counts(rolling, "partition")
+        rolling.check_not_negative("partition")
         unavailable = rolling["maxUnavailable"]
         if unavailable.value is None or not strategy.server.has_gate("MaxUnavailableStatefulSet", 37):
             return
@@ -224,4 +218,4 @@ def check_controller_revision(revision: FieldValue) -> None:
     """Check a ControllerRevision, except its metadata."""
     if revision.get("data") is None:
         revision["data"].required("data is mandatory")
-    revision["revision"].check_not_negative()
+    revision.check_not_negative("revision")

@@ -24,7 +24,7 @@ def check_lease(lease: FieldValue) -> None:
     seconds = lease["spec"]["leaseDurationSeconds"]
     if type(seconds.value) is int and seconds.value <= 0:
         seconds.invalid("must be greater than 0")
-    lease["spec"]["leaseTransitions"].check_not_negative()
+    lease["spec"].check_not_negative("leaseTransitions")
 
 
 _USER_PRIORITY_MAX = 1_000_000_000

@@ -44,8 +44,7 @@ def check_probe(probe: FieldValue, container: Json) -> None:
     threshold = probe["successThreshold"]
     has_grace = type(grace.value) is int
     _check_handler(probe, _PROBE_HANDLERS)
-    for name in _TIMINGS:
-        probe[name].check_not_negative()
+    probe.check_not_negative(*_TIMINGS)
     if probe.key == "readinessProbe":
         if has_grace:
             grace.invalid("must not be set for readinessProbes", "remove it")
@@ -153,7 +152,6 @@ def check_containers(containers: FieldValue, seen: set[str]) -> None:
 
 def _check_names(container: FieldValue, seen: set[str]) -> None:
     name = container["name"]
-    image = container["image"]
     if name.is_empty:
         name.required(help="name the container")
     elif type(name.value) is str:
@@ -162,8 +160,8 @@ def _check_names(container: FieldValue, seen: set[str]) -> None:
             fix = fix_name(name.value, name.path)
             name.problems.invalid(name.path, name.value, why, label_help(name.value), fix=fix)
         name.check_unseen(seen, "rename one: every container of a pod has its own name")
-    if image.is_empty:
-        image.required(help="set the image to run")
+    if is_empty(container.get("image")):
+        container["image"].required(help="set the image to run")
 
 
 def _check_pull_policy(policy: FieldValue, container: Json) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ptcompile._internal.schema_files import load_table
-from ptcompile.apiserver.validation.apps import check_counts
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
 from ptcompile.apiserver.validation.pod import check_template
@@ -121,7 +120,7 @@ def check_cron_job(cron_job: FieldValue) -> None:
     spec["timeZone"].check_text(why_not_time_zone, "use an IANA name such as Europe/Berlin")
     if spec.get("concurrencyPolicy"):
         spec["concurrencyPolicy"].check_choice(_CONCURRENCY_POLICIES)
-    check_counts(spec, "startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    spec.check_not_negative("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
     _check_job(spec["jobTemplate"]["spec"])
 
 

@@ -12,7 +12,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import mask_dash, why_not_key
 from ptcompile.diagnostics import field_path
-from ptcompile.diagnostics.field_errors import TextRule
+from ptcompile.diagnostics.field_errors import TextRule, indexed_mappings
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse, to_string
 from ptcompile.kubernetes.requests import ApiServer
@@ -65,14 +65,22 @@ def _env_name_rule(context: ApiServer) -> TextRule:
 def check_env(env: FieldValue, container: Json) -> None:
     """Check `env` of a container."""
     why_not = _env_name_rule(env.server)
-    for entry in env.objects():
-        name = entry["name"]
-        if name.is_empty:
-            name.required(help="name the variable")
-        else:
-            name.check_text(why_not, "use letters, digits and '_'")
-        if type(entry.get("valueFrom")) is dict:
-            _check_source(entry["valueFrom"], entry.get("value"))
+    for index, variable in indexed_mappings(env.value):
+        name = variable.get("name")
+        is_named = type(name) is str and name and not why_not(name)
+        if not is_named or variable.get("valueFrom") is not None:
+            _check_variable(env.item(index, variable), why_not)
+
+
+def _check_variable(variable: FieldValue, why_not: TextRule) -> None:
+    name = variable["name"]
+    source = variable["valueFrom"]
+    if name.is_empty:
+        name.required(help="name the variable")
+    else:
+        name.check_text(why_not, "use letters, digits and '_'")
+    if source.is_mapping:
+        _check_source(source, variable.get("value"))
 
 
 def _check_source(source: FieldValue, value: Any) -> None:

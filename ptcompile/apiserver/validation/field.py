@@ -17,8 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    ValueCheck = Callable[[Any, Path, FieldErrors], None]
+    PlainCheck = Callable[[Any, Path, FieldErrors], None]
 
+NOT_NEGATIVE = "must be greater than or equal to 0"
 _NO_POD: Json = {}
 
 
@@ -43,21 +44,31 @@ class FieldValue:
     The fields of an absent field, and those of a value other than a mapping, are absent: their value is None.
     """
 
-    __slots__ = ("path", "scope", "value")
+    __slots__ = ("_parent", "key", "scope", "value")
 
-    def __init__(self, value: Any, path: Path, scope: CheckScope) -> None:
+    def __init__(self, value: Any, parent: FieldValue | Path, scope: CheckScope, key: str | int = "") -> None:
+        """`parent` is the mapping or list that has the field under `key`, or else the path of the field itself."""
         self.value = value
-        self.path = path
         self.scope = scope
+        self.key = key
+        self._parent = parent
 
     def __getitem__(self, key: str) -> FieldValue:
         """Return the field of this mapping under a key."""
-        return FieldValue(self.get(key), (*self.path, key), self.scope)
+        value = self.value
+        item = value.get(key) if type(value) is dict else as_mapping(value).get(key)
+        return FieldValue(item, self, self.scope, key)
 
     def get(self, key: str) -> Any:
         """Return the value of the field under a key."""
         value = self.value
         return value.get(key) if type(value) is dict else as_mapping(value).get(key)
+
+    @property
+    def path(self) -> Path:
+        """The path of the field. It is made when a problem needs it."""
+        parent = self._parent
+        return (*parent.path, self.key) if isinstance(parent, FieldValue) else parent
 
     @property
     def server(self) -> ApiServer:
@@ -70,18 +81,13 @@ class FieldValue:
         return FieldValue(self.scope.pod, self.path[:-1], self.scope)
 
     @property
-    def key(self) -> str | int:
-        """The key or the index of the field in its parent."""
-        return self.path[-1]
-
-    @property
     def problems(self) -> FieldErrors:
         """The problems of the object."""
         return self.scope.problems
 
     def replaced(self, value: Any) -> FieldValue:
         """Return the field as if it had another value."""
-        return FieldValue(value, self.path, self.scope)
+        return FieldValue(value, self._parent, self.scope, self.key)
 
     def or_default(self, default: Any) -> FieldValue:
         """Return the field with a default if it is unset, which Go's zero values are too."""
@@ -111,29 +117,35 @@ class FieldValue:
         """The texts of a list: null is the empty text, and items of other types are dropped."""
         return as_strings(self.value)
 
-    def objects(self) -> Iterator[FieldValue]:
-        """Yield the objects of a list. Null counts as an empty object; other types are skipped."""
-        for index, item in indexed_mappings(self.value):
-            yield FieldValue(item, (*self.path, index), self.scope)
+    def objects(self) -> list[FieldValue]:
+        """Return the objects of a list. Null counts as an empty object; other types are skipped."""
+        if not self.value:
+            return []
+        return [self.item(index, item) for index, item in indexed_mappings(self.value)]
+
+    def item(self, index: int, value: Any) -> FieldValue:
+        """Return an item of a list, with the value that the server reads in it."""
+        return FieldValue(value, self, self.scope, index)
 
     def texts(self) -> Iterator[FieldValue]:
         """Yield the texts of a list: null is the empty text, items of other types are skipped."""
         for index, item in indexed_texts(self.value):
-            yield FieldValue(item, (*self.path, index), self.scope)
+            yield self.item(index, item)
 
     def items(self, values: Iterable[Any]) -> Iterator[FieldValue]:
         """Yield items of this list, with the values that the server reads in them."""
         for index, value in enumerate(values):
-            yield FieldValue(value, (*self.path, index), self.scope)
+            yield self.item(index, value)
 
     def entries(self) -> Iterator[tuple[str, FieldValue]]:
         """Yield the keys of a mapping, each with its field."""
         for key in self.mapping:
             yield key, self[key]
 
-    def check(self, check: ValueCheck) -> None:
-        """Apply a check of a value at a path."""
-        check(self.value, self.path, self.problems)
+    def check(self, check: PlainCheck) -> None:
+        """Apply a check of a value at a path, if the field is set."""
+        if self.value is not None:
+            check(self.value, self.path, self.problems)
 
     def required(self, detail: str = "", help: str = "", field: str | None = None) -> None:
         """Report that the field is missing or empty."""
@@ -161,40 +173,59 @@ class FieldValue:
 
     def require(self, *keys: str) -> None:
         """Report each of these fields of a mapping that is missing or empty."""
-        self.problems.check_required(self.mapping, self.path, *keys)
+        for key in keys:
+            if self.get(key) in (None, "", []):
+                self[key].required()
 
     def check_choice(self, supported: Iterable[str]) -> None:
         """Reject a text outside a closed list."""
-        self.problems.check_choice(self.path, self.value, supported)
+        if type(self.value) is str and self.value not in supported:
+            self.unsupported(supported)
 
     def check_required_choice(self, supported: Iterable[str], detail: str = "", help: str = "") -> None:
         """Reject a text that is unset, with `detail` and `help`, and one outside a closed list."""
-        self.problems.check_required_choice(self.path, self.value, supported, detail, help)
+        if self.is_empty:
+            self.required(detail, help)
+        else:
+            self.check_choice(supported)
 
     def check_text(self, why_not: TextRule, help: str = "") -> None:
-        """Reject a text, the empty one too, with the reason that `why_not` gives."""
-        self.problems.check_text(self.path, self.value, why_not, help)
+        """Reject a text, the empty one too, with the reason that `why_not` gives. None and other types pass."""
+        if type(self.value) is str and (why := why_not(self.value)):
+            self.invalid(why, help)
 
     def check_optional_text(self, why_not: TextRule, help: str = "") -> None:
         """Reject a text that is set, with the reason that `why_not` gives."""
-        self.problems.check_optional_text(self.path, self.value, why_not, help)
+        if self.value:
+            self.check_text(why_not, help)
 
     def check_required_text(self, why_not: TextRule, *, detail: str = "", help: str = "") -> None:
         """Reject a text that is unset, with `detail` and `help`, and one with the reason that `why_not` gives."""
-        self.problems.check_required_text(self.path, self.value, why_not, detail=detail, help=help)
+        if self.is_empty:
+            self.required(detail, help)
+        else:
+            self.check_text(why_not)
 
     def check_unseen(self, seen: set[Any], help: str = "") -> None:
         """Reject a value that was seen before, and remember it."""
-        self.problems.check_unseen(self.path, self.value, seen, help)
+        if self.value in seen:
+            self.duplicate(help)
+        seen.add(self.value)
 
     def check_length(self, limit: int) -> None:
         """Reject a list of more than `limit` items."""
-        self.problems.check_length(self.path, self.value, limit)
+        if type(self.value) is list and len(self.value) > limit:
+            self.problems.too_many(self.path, len(self.value), limit)
 
     def check_range(self, low: int, high: int) -> None:
         """Reject an integer outside `low` to `high`, both inclusive."""
-        self.problems.check_range(self.path, self.value, low, high)
+        if type(self.value) is int and not low <= self.value <= high:
+            self.invalid(f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
 
-    def check_not_negative(self) -> None:
-        """Reject a negative integer."""
-        self.problems.check_not_negative(self.path, self.value)
+    def check_not_negative(self, *keys: str) -> None:
+        """Reject a negative integer in each of these fields of a mapping."""
+        mapping = self.mapping
+        for key in keys:
+            value = mapping.get(key)
+            if type(value) is int and value < 0:
+                self[key].invalid(NOT_NEGATIVE, "use 0 or more")

@@ -20,6 +20,7 @@ from ptcompile.diagnostics.field_errors import (
     as_field_int,
     container_names,
     immutable,
+    is_empty,
     key_path,
     quote_value,
     with_stage,
@@ -53,11 +54,12 @@ def check_job(job: FieldValue) -> None:
     if spec.value is not None and not spec.is_mapping:
         return
 
+    metadata = job["metadata"]
     template = spec["template"]
     pod = template["spec"]
     check_job_counts(spec)
-    _check_name(job["metadata"], spec.mapping)
-    check_job_selector(spec, job["metadata"].mapping)
+    _check_name(metadata, spec.mapping)
+    check_job_selector(spec, metadata.mapping)
     check_template(template)
     check_restart_policy(pod)
 
@@ -80,8 +82,7 @@ def check_job_counts(spec: FieldValue) -> None:
     """Check the numbers, modes and policies of a Job's spec: everything except the template and the selector."""
     server = spec.server
     manager = spec["managedBy"]
-    for name in _COUNT_FIELDS:
-        spec[name].check_not_negative()
+    spec.check_not_negative(*_COUNT_FIELDS)
     spec["completionMode"].check_choice(("Indexed", "NonIndexed"))
     if spec.get("completionMode") == "Indexed":
         _check_indexed(spec)
@@ -156,36 +157,36 @@ def _check_many_completions(spec: FieldValue) -> None:
 
 
 def _check_name(meta: FieldValue, spec: Json) -> None:
-    name = meta["name"]
-    text = name.value
-    prefix = meta["generateName"]
-    if name.is_empty and type(prefix.value) is str and prefix.value:
-        text = generated_name(prefix.value)
-        name = prefix.replaced(text)
-    if type(text) is not str or not names.is_dns_subdomain(text):
+    key = "name"
+    name = meta.get("name")
+    prefix = meta.get("generateName")
+    if is_empty(name) and type(prefix) is str and prefix:
+        key = "generateName"
+        name = generated_name(prefix)
+    if type(name) is not str or not names.is_dns_subdomain(name):
         return  # reported with the metadata
 
     completions = completions_of(spec)
     if spec.get("completionMode") == "Indexed":
-        last = f"{text}-{completions - 1}" if completions else ""
+        last = f"{name}-{completions - 1}" if completions else ""
         if last and (why := names.why_not_dns_label(last)):
             message = f"will not able to create pod with invalid DNS label {last}: {why}"
-            name.invalid(message, "shorten the name, and keep dots out of it")
+            meta[key].replaced(name).invalid(message, "shorten the name, and keep dots out of it")
             return
-    if len(text) > names.LABEL_VALUE_MAX:
+    if len(name) > names.LABEL_VALUE_MAX:
         why = f"must be no more than {names.LABEL_VALUE_MAX} bytes, because it becomes a label of the pods"
-        name.invalid(why, "shorten the name", "spec.template.labels")
+        meta[key].replaced(name).invalid(why, "shorten the name", "spec.template.labels")
 
 
 def check_job_selector(spec: FieldValue, meta: Json) -> None:
     """Check the selector and the labels that the server generates unless `manualSelector` is set."""
     selector = spec["selector"]
-    labels = spec["template"]["metadata"]["labels"]
     before = len(spec.problems)
     selector.check(check_selector)
     if spec.get("manualSelector") is True:
         if selector.value is None:
             selector.required()
+        labels = spec["template"]["metadata"]["labels"]
         is_valid = selector.is_mapping and len(spec.problems) == before
         if is_valid and not selects(selector.value, labels.mapping):
             labels.replaced(labels.mapping).invalid("`selector` does not match template `labels`")
@@ -204,19 +205,19 @@ def check_job_selector(spec: FieldValue, meta: Json) -> None:
                 severity="note",
             )
         )
-    name = meta.get("name")
+    if nested_map(spec.value, "template", "metadata", "labels"):
+        _check_labels(spec["template"]["metadata"]["labels"], meta.get("name"), generated)
+
+
+def _check_labels(labels: FieldValue, name: Any, generated: Json) -> None:
+    """Reject labels of the template that the server sets to another value."""
     why_name = f"must be the Job's name, {quote_value(name)}" if name else "must be the Job's name, not known yet"
-    if type(name) is str or name is None:
-        _check_generated(labels, dict.fromkeys(_NAME_LABELS, name), why_name)
-    uids = {key: generated[key] for key in _UID_LABELS}
-    _check_generated(labels, uids, "must be the Job's uid, which the server gives")
-
-
-def _check_generated(labels: FieldValue, expected: Json, why: str) -> None:
-    """Reject labels that the server sets to another value."""
-    for key, value in expected.items():
+    has_name = type(name) is str or name is None
+    keys = (*_NAME_LABELS, *_UID_LABELS) if has_name else _UID_LABELS
+    for key in keys:
         label = labels[key]
-        if type(label.value) is str and label.value != value:
+        if type(label.value) is str and label.value != generated[key]:
+            why = "must be the Job's uid, which the server gives" if key in _UID_LABELS else why_name
             label.invalid(why, "remove the label", key_path(label.path))
 
 
@@ -237,11 +238,11 @@ _is_number = Pattern(r"[+-]?[0-9]{1,18}").fullmatch
 
 def check_failure_policy(spec: FieldValue) -> None:
     """Check `podFailurePolicy` of a Job's spec, which requires restartPolicy Never."""
-    policy = spec["podFailurePolicy"]
-    pod = spec["template"]["spec"]
-    if not policy.is_mapping:
+    if type(spec.get("podFailurePolicy")) is not dict:
         return
 
+    policy = spec["podFailurePolicy"]
+    pod = spec["template"]["spec"]
     if pod.get("restartPolicy") == "OnFailure":
         why = 'only "Never" is supported when podFailurePolicy is specified'
         pod["restartPolicy"].invalid(why, "set restartPolicy: Never")
@@ -299,14 +300,15 @@ def _check_numbers(numbers: FieldValue, *, zero_is_wrong: bool) -> None:
 
 def check_success_policy(spec: FieldValue) -> None:
     """Check `successPolicy` of a Job's spec."""
-    policy = spec["successPolicy"]
-    rules = policy["rules"]
-    if not policy.is_mapping:
+    if type(spec.get("successPolicy")) is not dict:
         return
+
+    policy = spec["successPolicy"]
     if spec.get("completionMode") != "Indexed":
         policy.invalid("requires indexed completion mode", "set completionMode: Indexed")
         return
 
+    rules = policy["rules"]
     if rules.value is None or rules.value == []:
         rules.required("at least one rules must be specified when the successPolicy is specified")
     rules.check_length(_RULES_MAX)

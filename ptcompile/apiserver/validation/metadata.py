@@ -91,12 +91,6 @@ def _check_name(meta: Json, path: Path, problems: FieldErrors, name_rule: TextRu
         problems.invalid(name_path, name, why, label_help(name), fix=fix_name(name, name_path))
 
 
-def check_generation(manifest: Any, problems: FieldErrors) -> None:
-    """Check the generation of kinds whose objects the server does not start at generation 1."""
-    generation = nested_map(manifest, "metadata").get("generation")
-    problems.check_not_negative(("metadata", "generation"), generation)
-
-
 def generated_name(prefix: str) -> str:
     """Return an example of the name that the server generates: the prefix, cut to 58 characters, and five random
     characters.
@@ -233,8 +227,9 @@ def check_requirement(requirement: Json, path: Path, problems: FieldErrors, *, o
             problems.required(values_path, why, "give one whole number")
     else:
         reject_operator(operator, path, problems, (*_OPERATORS, "Gt", "Lt") if of_nodes else _OPERATORS)
-    key = requirement.get("key")
-    problems.check_text((*path, "key"), "" if key is None else key, why_not_key)
+    key = "" if requirement.get("key") is None else requirement["key"]
+    if type(key) is str and (why_not := why_not_key(key)):
+        problems.invalid((*path, "key"), key, why_not)
 
 
 def reject_operator(operator: Any, path: Path, problems: FieldErrors, allowed: tuple[str, ...]) -> None:
@@ -249,7 +244,8 @@ def check_values(values: Any, path: Path, problems: FieldErrors) -> None:
     if type(values) is not list:
         return
     for index, value in enumerate(values):
-        problems.check_text((*path, index), value, why_not_value)
+        if type(value) is str and (why := why_not_value(value)):
+            problems.invalid((*path, index), value, why)
 
 
 def selector_keys(selector: Any) -> set[str]:

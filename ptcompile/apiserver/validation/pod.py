@@ -81,10 +81,10 @@ _LINUX_SECURITY_FIELDS = (
 def check_pod_only_rules(spec: FieldValue) -> None:
     """Check what the server accepts in a template but rejects in a Pod."""
     for key in ("containers", "initContainers"):
-        for container in spec[key].objects():
-            image = container["image"]
-            if type(image.value) is str and image.value != image.value.strip():
-                image.invalid("must not have leading or trailing whitespace", "remove the whitespace")
+        for container in spec[key].objects() if spec.get(key) else ():
+            image = container.value.get("image")
+            if type(image) is str and image != image.strip():
+                container["image"].invalid("must not have leading or trailing whitespace", "remove the whitespace")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         spec["nodeName"].forbidden("cannot be set until all schedulingGates have been cleared")
     if spec.get("overhead") and not spec.get("runtimeClassName"):
@@ -196,7 +196,8 @@ def check_pod_spec(
 def _check_spec(spec: FieldValue) -> None:
     seen: set[str] = set()
     check_containers(spec["containers"], seen)
-    check_containers(spec["initContainers"], seen)
+    if spec.value.get("initContainers"):
+        check_containers(spec["initContainers"], seen)
     for key, value in spec.value.items():
         check = _FIELDS.get(key)
         if check is None or value is None or (key in FIELD_GATES and is_dropped(key, spec.server)):
@@ -213,8 +214,9 @@ def check_template(template: FieldValue, extra_volumes: frozenset[str] = frozens
     """Check the pod template of one of the server's own controllers."""
     meta = template["metadata"]
     spec = template["spec"]
-    check_template_metadata(meta, template.path)
-    check_pod_annotations(meta, spec.value)
+    if meta.value:
+        check_template_metadata(meta, template)
+        check_pod_annotations(meta, spec.value)
     check_pod_spec(spec.value, spec.path, spec.server, spec.problems, template=True, extra_volumes=extra_volumes)
 
 
@@ -228,7 +230,8 @@ def _claim_names(value: Any) -> frozenset[str] | None:
 def _check_host_ports(spec: FieldValue) -> None:
     fill = spec.get("hostNetwork") is True and not spec.scope.template
     check_host_ports(spec["containers"].objects(), fill)
-    for init in spec["initContainers"].objects():  # init containers run one after another
+    # init containers run one after another
+    for init in spec["initContainers"].objects() if spec.get("initContainers") else ():
         check_host_ports([init], fill)
 
 
@@ -336,12 +339,13 @@ _FIELDS: Mapping[str, PodFieldCheck] = {
 }
 
 
-def check_template_metadata(meta: FieldValue, server_path: Path) -> None:
-    """Check the labels and annotations of a template; `server_path` is the path that the server reports (a Job's:
-    `spec.template`).
+def check_template_metadata(meta: FieldValue, reported: FieldValue) -> None:
+    """Check the labels and annotations of a template; `reported` is the object that the server names with the labels
+    (a Job's: `spec.template`).
     """
-    labels = meta["labels"]
-    check_labels(labels.value, labels.path, meta.problems, field_path((*server_path, "labels")))
+    if meta.get("labels"):
+        labels = meta["labels"]
+        check_labels(labels.value, labels.path, meta.problems, field_path(reported["labels"].path))
     meta["annotations"].check(check_annotations)
 
 

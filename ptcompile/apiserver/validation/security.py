@@ -11,7 +11,7 @@ from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.mounts import why_not_relative
 from ptcompile.diagnostics import field_path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.unstructured import Json
+from ptcompile.kubernetes.unstructured import Json, as_mappings, nested_map
 
 ID_MAX = 2**31 - 1
 _APP_ARMOR_PROFILE_MAX = 4095
@@ -140,8 +140,8 @@ def check_host_process(spec: FieldValue) -> None:
     """Check that a pod with Windows host processes uses the host's network."""
     if spec.get("hostNetwork") is True:
         return
-    for holder in (spec, *spec["containers"].objects()):
-        if holder["securityContext"]["windowsOptions"].get("hostProcess") is True:
+    for holder in (spec.mapping, *as_mappings(spec.get("containers"))):
+        if nested_map(holder, "securityContext", "windowsOptions").get("hostProcess") is True:
             why = "hostNetwork must be true if pod contains any hostProcess containers"
             spec["hostNetwork"].replaced(False).invalid(why, "set hostNetwork: true")
             return
@@ -149,15 +149,15 @@ def check_host_process(spec: FieldValue) -> None:
 
 def check_host_namespaces(spec: FieldValue) -> None:
     """Check which host namespaces a pod may share, given its other settings."""
-    shared = spec["shareProcessNamespace"]
-    why_alone = "when `hostUsers` is false"
-    help = "leave `hostUsers` out"
-    if shared.value is True and spec.get("hostPID") is True:
+    if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
-        shared.invalid(why, field=field_path(spec["securityContext"]["shareProcessNamespace"].path))
+        field = field_path(spec["securityContext"]["shareProcessNamespace"].path)
+        spec["shareProcessNamespace"].invalid(why, field=field)
     if spec.get("hostUsers") is not False:
         return
 
+    why_alone = "when `hostUsers` is false"
+    help = "leave `hostUsers` out"
     namespaces: tuple[str, ...] = ("hostPID", "hostIPC")
     if not spec.server.has_gate("UserNamespacesHostNetworkSupport", None):
         namespaces = ("hostNetwork", *namespaces)

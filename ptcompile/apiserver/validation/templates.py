@@ -43,7 +43,7 @@ def check_template(
     start = len(problems)
     spec = template.get("spec")
     meta = FieldValue(template, path, CheckScope(context, problems))["metadata"]
-    check_template_metadata(meta, meta.path)
+    check_template_metadata(meta, meta)
     check_pod_annotations(meta, spec)
     check_pod_spec(spec, (*path, "spec"), context, problems, template=False, extra_volumes=volumes)
     problems[start:] = [_with_authority(p, path, spec) for p in problems[start:]]

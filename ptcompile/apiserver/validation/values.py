@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation.field import FieldValue
+from ptcompile.apiserver.validation.field import NOT_NEGATIVE, FieldValue
 from ptcompile.diagnostics.field_errors import TextRule
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.names import why_not_port_name
@@ -32,7 +32,8 @@ def check_amount_or_percent(amount: FieldValue, *, limit_to_100: bool = True) ->
     100%.
     """
     value = amount.value
-    amount.check_not_negative()
+    if type(value) is int and value < 0:
+        amount.invalid(NOT_NEGATIVE, "use 0 or more")
     if type(value) is not str:
         return
     if not _PERCENT(value):
@@ -74,20 +75,15 @@ def check_ports(ports: FieldValue, container: Json) -> None:
     in_main_container = ports.path[-3] == "containers"
     on_host_network = ports.scope.pod.get("hostNetwork") is True
     for port in ports.objects():
-        name = port["name"]
         number = port["containerPort"]
-        host = port["hostPort"]
-        if type(name.value) is str and name.value:
-            if why := why_not_port_name(name.value):
-                name.invalid(why)
-            elif name.value in seen:
-                name.duplicate()
-            seen.add(name.value)
+        if port.get("name"):
+            _check_port_name(port["name"], seen)
         if number.value is None or (type(number.value) is int and number.value == 0):
             number.required()
         else:
             check_port_number(number)
-        if host.value:
+        if port.get("hostPort"):
+            host = port["hostPort"]
             check_port_number(host)
             are_numbers = type(host.value) is type(number.value) is int
             if on_host_network and in_main_container and are_numbers and host.value != number.value:
@@ -95,6 +91,16 @@ def check_ports(ports: FieldValue, container: Json) -> None:
                 host.invalid(why, "leave `hostPort` out")
         if port.get("protocol"):
             port["protocol"].check_choice(PROTOCOLS)
+
+
+def _check_port_name(name: FieldValue, seen: set[str]) -> None:
+    if type(name.value) is not str:
+        return
+    if why := why_not_port_name(name.value):
+        name.invalid(why)
+    elif name.value in seen:
+        name.duplicate()
+    seen.add(name.value)
 
 
 def check_host_ports(containers: Iterable[FieldValue], fill: bool) -> None:

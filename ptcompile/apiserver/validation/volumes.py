@@ -243,7 +243,7 @@ def _check_source(volume: FieldValue) -> None:
         for key in sources[1:]:
             volume[key].forbidden("may not specify more than 1 volume type", f"keep only {sources[0]}")
     for key in sources[:1]:
-        if volume[key].is_mapping:
+        if type(volume.get(key)) is dict:
             check_one_source(volume[key])
 
 

@@ -6,6 +6,7 @@ Lists are merged by name and objects field by field, so no field is reported as 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
@@ -154,16 +155,12 @@ def _check_pod(spec: Json, path: Path, context: ApiServer, problems: FieldErrors
     check_node_selector(pod["nodeSelector"])
     check_tolerations(pod["tolerations"])
     check_scheduling_gates(pod["schedulingGates"])
-    account = spec.get("serviceAccountName")
-    problems.check_optional_text((*path, "serviceAccountName"), account, names.why_not_dns_subdomain)
+    pod["serviceAccountName"].check_optional_text(names.why_not_dns_subdomain)
     for key in ("volumes", "containers", "initContainers"):
-        for index, item in indexed_mappings(spec.get(key)):
-            name = item.get("name")
-            problems.check_optional_text((*path, key, index, "name"), name, names.why_not_dns_label)
-            for number, entry in indexed_mappings(item.get("env")):
-                variable = entry.get("name")
-                if type(variable) is str and variable and (why := why_not_env(variable, context)):
-                    problems.invalid((*path, key, index, "env", number, "name"), variable, why)
+        for item in pod[key].objects():
+            item["name"].check_optional_text(names.why_not_dns_label)
+            for entry in item["env"].objects():
+                entry["name"].check_optional_text(partial(why_not_env, context=context))
 
 
 def check_train_job(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
