@@ -66,11 +66,11 @@ def _places(parent: ObjectFields, steps: list[str]) -> Iterator[ObjectFields]:
     step, *rest = steps
     key = step.rstrip("!?[]")
     if step.endswith("[]"):
-        found = children(parent, key)
+        objects = children(parent, key)
     elif step.endswith("!"):
-        found = [new_child(parent, key)]
+        objects = [new_child(parent, key)]
     else:
-        found = [child(parent, key)]
-    for item in found:
+        objects = [child(parent, key)]
+    for item in objects:
         if item or not step.endswith("?"):
             yield from _places(item, rest)
