@@ -78,7 +78,6 @@ SMALL_MODULES = {
     "_internal/dates.py": "source/ and cli/ both ask for today's date, and _internal/ alone is below both",
     "_internal/schema_files.py": "reads package data; files.py reads users' files, within limits that do not hold here",
     "adapters/argo.py": "public import path",
-    "apiserver/defaulting/fields.py": "fills in fields for built_in.py, pods.py and admission/mutation.py alike",
     "apiserver/validation/context.py": "in pod.py it would close a circle: pod.py asks all who import it",
     "apiserver/warnings/header.py": "each module of warnings reports with it, as validation with field_errors.py",
     "cli/commands/admit.py": "each command that prepares its input has a module, which it alone loads",
@@ -314,6 +313,7 @@ BY_NAME = {
     "ptcompile.flyte.run": "the user's module",
     "ptcompile.cli": "the module of the command that runs",
     "ptcompile.apiserver.goregex": "a package that need not be installed",
+    "ptcompile.apiserver.kinds": "the function of a kind, out of sixty of one type",
     "ptcompile.linter": "rules, by the words of a file",
 }
 """Modules that import other modules by name, with the reason."""

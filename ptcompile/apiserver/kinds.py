@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 
-from ptcompile._internal.namedtuple import NamedTuple
+from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile.diagnostics import Problem, problem_at
 from ptcompile.kubernetes.unstructured import Json, JsonDict
@@ -186,3 +187,10 @@ def _custom_kinds() -> tuple[tuple[str, str], ...]:
 def _built_in_groups() -> frozenset[str]:
     """Return the server's own API groups: `apps` is one, `cert-manager.io` is not."""
     return frozenset({"extensions", *(version.rpartition("/")[0] for version in load(_KIND_INDEX))})
+
+
+@cache
+def function_named(package: str, name: str) -> Any:
+    """Return a function that a table of kinds names, as `module.function` of a package, and import its module."""
+    module, _, function = name.rpartition(".")
+    return getattr(import_module(f"{package}.{module}"), function)

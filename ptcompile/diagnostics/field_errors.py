@@ -132,12 +132,6 @@ class FieldErrors(list[Problem]):
         text = f"Required value: {detail}" if detail else "Required value"
         self._add("required-value", path, text, help or f"set `{_last_key(path)}`", field, fix)
 
-    def check_required(self, source: Json, path: Path, *fields: str) -> None:
-        """Report each of these fields that is missing or empty."""
-        for name in fields:
-            if source.get(name) in (None, "", []):
-                self.required((*path, name))
-
     def invalid(
         self,
         path: Path,
@@ -190,66 +184,6 @@ class FieldErrors(list[Problem]):
         """Report a list with too many items."""
         text = f"Too many: {count}: must have at most {limit} items"
         self._add("too-many-items", path, text, help or f"keep at most {limit}")
-
-    def check_choice(self, path: Path, value: Any, supported: Iterable[str]) -> None:
-        """Reject a text outside a closed list."""
-        if type(value) is str and value not in supported:
-            self.unsupported(path, value, supported)
-
-    def check_text(self, path: Path, value: Any, why_not: TextRule, help: str = "") -> None:
-        """Reject a text, the empty one too, with the reason that `why_not` gives. None and other types pass."""
-        if type(value) is str and (why := why_not(value)):
-            self.invalid(path, value, why, help)
-
-    def check_optional_text(self, path: Path, value: Any, why_not: TextRule, help: str = "") -> None:
-        """Reject a text that is set, with the reason that `why_not` gives."""
-        if value:
-            self.check_text(path, value, why_not, help)
-
-    def check_required_text(
-        self,
-        path: Path,
-        value: Any,
-        why_not: TextRule,
-        *,
-        detail: str = "",
-        help: str = "",
-    ) -> None:
-        """Reject a text that is unset, with `detail` and `help`, and one with the reason that `why_not` gives."""
-        if is_empty(value):
-            self.required(path, detail, help)
-        else:
-            self.check_text(path, value, why_not)
-
-    def check_required_choice(
-        self, path: Path, value: Any, supported: Iterable[str], detail: str = "", help: str = ""
-    ) -> None:
-        """Reject a text that is unset, and one outside a closed list. `detail` and `help` are of an unset text."""
-        if is_empty(value):
-            self.required(path, detail, help)
-        else:
-            self.check_choice(path, value, supported)
-
-    def check_unseen(self, path: Path, value: Any, seen: set[Any], help: str = "") -> None:
-        """Reject a value that was seen before, and remember it."""
-        if value in seen:
-            self.duplicate(path, value, help)
-        seen.add(value)
-
-    def check_length(self, path: Path, items: Any, limit: int) -> None:
-        """Reject a list of more than `limit` items."""
-        if type(items) is list and len(items) > limit:
-            self.too_many(path, len(items), limit)
-
-    def check_range(self, path: Path, value: Any, low: int, high: int) -> None:
-        """Reject an integer outside `low` to `high`, both inclusive."""
-        if type(value) is int and not low <= value <= high:
-            self.invalid(path, value, f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
-
-    def check_not_negative(self, path: Path, value: Any) -> None:
-        """Reject a negative integer."""
-        if type(value) is int and value < 0:
-            self.invalid(path, value, "must be greater than or equal to 0", "use 0 or more")
 
     def _add(
         self, name: str, path: Path, text: str, help: str, field: str | None = None, fix: Fix | None = None

@@ -10,6 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ptcompile._internal import schema_files
+from ptcompile._internal.schema_files import load_table
 from ptcompile.apiserver import kinds as schemas
 from ptcompile.apiserver.kinds import CORE, CUSTOM, SHIPPED_GROUPS, other_kind
 
@@ -127,3 +128,11 @@ def test_api_versions_that_no_server_has(api_version: str, kind: str, is_rejecte
 )
 def test_kinds_that_kubernetes_itself_has(kind: tuple[str, str], expected: bool) -> None:
     assert schemas.is_built_in(kind) is expected
+
+
+def test_the_functions_that_tables_of_kinds_name_exist() -> None:
+    checks = load_table("apiserver/validation/kinds.json")["groups"].values()
+    warnings = load_table("apiserver/warnings/kinds.json")["groups"].values()
+    for package, rows in (("validation", [row.get("checks", {}) for row in checks]), ("warnings", warnings)):
+        for name in {name for row in rows for name in row.values()}:
+            assert callable(schemas.function_named(f"ptcompile.apiserver.{package}", name))

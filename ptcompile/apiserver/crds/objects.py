@@ -8,12 +8,14 @@ from ptcompile.apiserver.crds import Definition, definition_problems, shipped_de
 from ptcompile.apiserver.crds.rules import explain_rule
 from ptcompile.apiserver.structure import is_outside
 from ptcompile.apiserver.structure.json_schema import JsonSchema
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import check_metadata, metadata_problems
 from ptcompile.apiserver.validation.templates import template_problems
 from ptcompile.apiserver.validation.values import why_not_kind, why_not_path_segment
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.operators.table import kind_named
 
 TYPE_CHECKING = False
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
     from ptcompile.apiserver.evaluations import Evaluations
     from ptcompile.kinds.model import Kind, KindContext
-    from ptcompile.kubernetes.requests import ApiServer, GroupVersionKind
+    from ptcompile.kubernetes.requests import GroupVersionKind
     from ptcompile.kubernetes.unstructured import Json
 
 
@@ -85,14 +87,16 @@ def _check_embedded_object(value: Json, path: Path, problems: FieldErrors) -> No
         problems.invalid((*path, "apiVersion"), version, why, "write it as group/version")
     if kind == "":
         problems.invalid((*path, "kind"), kind, "must not be empty", "set the kind of the object")
-    else:
-        problems.check_text((*path, "kind"), kind, why_not_kind)
+    elif type(kind) is str and (why_not := why_not_kind(kind)):
+        problems.invalid((*path, "kind"), kind, why_not)
     if type(meta) is dict:
         name = {} if meta.get("name") else {"name": "unnamed"}  # the server needs no name here
         check_metadata({**meta, **name}, (*path, "metadata"), problems, why_not_path_segment, built_in=False)
-        namespace_path = (*path, "metadata", "namespace")
-        problems.check_optional_text(namespace_path, meta.get("namespace"), names.why_not_dns_label)
-        problems.check_not_negative((*path, "metadata", "generation"), meta.get("generation"))
+        namespace = meta.get("namespace")
+        if type(namespace) is str and namespace and (why_not := names.why_not_dns_label(namespace)):
+            problems.invalid((*path, "metadata", "namespace"), namespace, why_not)
+        scope = CheckScope(ApiServer(), problems)
+        FieldValue(meta, (*path, "metadata"), scope).check_not_negative("generation")
 
 
 def _shipped_problems(

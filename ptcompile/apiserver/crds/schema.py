@@ -16,8 +16,10 @@ from collections.abc import Iterator, Mapping
 from ptcompile.apiserver.kinds import versions
 from ptcompile.apiserver.structure.checks import SchemaScope, definition_check
 from ptcompile.apiserver.structure.violations import to_problem, type_mismatch
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.diagnostics import Path, Problem, field_path, problem_at
-from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
+from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
@@ -60,86 +62,87 @@ def is_set(node: SchemaObject, key: str) -> bool:
 def structural_problems(schema: SchemaObject, path: Path) -> list[Problem]:
     """Return a problem for each part of an object's schema that is not structural."""
     problems = FieldErrors()
-    _check_node(schema, path, "root", problems)
+    _check_node(FieldValue(schema, path, CheckScope(ApiServer(), problems)), "root")
     _check_complete(schema, schema, path, path, problems)
     return problems
 
 
-def _check_node(node: SchemaObject, path: Path, level: str, problems: FieldErrors) -> None:
-    kind = node.get("type") or ""
-    items = node.get("items")
-    more = node.get("additionalProperties")
-    if kind == "array" and not isinstance(items, Mapping):
-        problems.required((*path, "items"), "must be specified", "set the schema of the items")
-    if isinstance(items, Mapping):
-        _check_node(items, (*path, "items"), "item", problems)
-    for name, field in nested_map(node, "properties").items():
-        _check_node(as_mapping(field), (*path, "properties", name), "field", problems)
-    if more is not None and level == "root":
-        problems.forbidden((*path, "additionalProperties"), "must not be used at the root")
-    if isinstance(more, Mapping):
-        _check_node(more, (*path, "additionalProperties"), "field", problems)
-    _check_logic(node, path, problems)
-    _check_structural_type(node, kind, path, level, problems)
-    _check_metadata(node, path, level, problems)
+def _check_node(node: FieldValue, level: str) -> None:
+    items = node["items"]
+    more = node["additionalProperties"]
+    has_items = isinstance(items.value, Mapping)
+    if node.get("type") == "array" and not has_items:
+        items.required("must be specified", "set the schema of the items")
+    if has_items:
+        _check_node(items, "item")
+    for _, field in node["properties"].entries():
+        _check_node(field, "field")
+    if more.value is not None and level == "root":
+        more.forbidden("must not be used at the root")
+    if isinstance(more.value, Mapping):
+        _check_node(more, "field")
+    _check_logic(node)
+    _check_structural_type(node, level)
+    _check_metadata(node, level)
 
 
-def _check_structural_type(node: SchemaObject, kind: str, path: Path, level: str, problems: FieldErrors) -> None:
-    type_path = (*path, "type")
-    embedded = bool(node.get("x-kubernetes-embedded-resource"))
+def _check_structural_type(node: FieldValue, level: str) -> None:
+    kind = node["type"].or_default("")
+    embedded = node["x-kubernetes-embedded-resource"]
     either = node.get("x-kubernetes-int-or-string")
-    opened = node.get("x-kubernetes-preserve-unknown-fields")
-    if either and opened:
-        why = "must be false if x-kubernetes-int-or-string is true"
-        problems.invalid((*path, "x-kubernetes-preserve-unknown-fields"), True, why)
-    if embedded and either:
-        why = "must be false if x-kubernetes-int-or-string is true"
-        problems.invalid((*path, "x-kubernetes-embedded-resource"), True, why)
-    if embedded and kind != "object":
-        why = "must be object if x-kubernetes-embedded-resource is true"
-        problems.invalid(type_path, kind, why) if kind else problems.required(type_path, why)
-    elif not kind and not either and not opened:
-        problems.required(type_path, f"must not be empty {_LEVEL_DESCRIPTIONS[level]}", "set the type of the value")
-    if embedded and node.get("additionalProperties") is not None:
-        why = "must not be used if x-kubernetes-embedded-resource is set"
-        problems.forbidden((*path, "additionalProperties"), why)
-    if embedded and not opened and not node.get("properties"):
+    opened = node["x-kubernetes-preserve-unknown-fields"]
+    for keyword in (opened, embedded):
+        if either and keyword.value:
+            keyword.replaced(True).invalid("must be false if x-kubernetes-int-or-string is true")
+    if embedded.value and kind.value != "object":
+        _reject_type(kind, "must be object if x-kubernetes-embedded-resource is true")
+    elif not kind.value and not either and not opened.value:
+        kind.required(f"must not be empty {_LEVEL_DESCRIPTIONS[level]}", "set the type of the value")
+    if embedded.value and node.get("additionalProperties") is not None:
+        node["additionalProperties"].forbidden("must not be used if x-kubernetes-embedded-resource is set")
+    if embedded.value and not opened.value and not node.get("properties"):
         why = "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
-        problems.required((*path, "properties"), why)
-    if level == "root" and kind and kind != "object":
-        problems.invalid(type_path, kind, "must be object at the root")
+        node["properties"].required(why)
+    if level == "root" and kind.value and kind.value != "object":
+        kind.invalid("must be object at the root")
 
 
-def _check_metadata(node: SchemaObject, path: Path, level: str, problems: FieldErrors) -> None:
+def _reject_type(kind: FieldValue, why: str) -> None:
+    if kind.value:
+        kind.invalid(why)
+    else:
+        kind.required(why)
+
+
+def _check_metadata(node: FieldValue, level: str) -> None:
     if level != "root" and not node.get("x-kubernetes-embedded-resource"):
         return
-    properties = nested_map(node, "properties")
+
+    properties = node["properties"]
     for name, expected in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
-        if name in properties and as_mapping(properties[name]).get("type") != expected:
-            type_name = as_mapping(properties[name]).get("type") or ""
-            problems.invalid((*path, "properties", name, "type"), type_name, f"must be {expected}")
-    metadata = nested_map(properties, "metadata")
-    metadata_fields = nested_map(metadata, "properties")
-    more = [key for key in metadata if key not in _IGNORED_IN_METADATA and is_set(metadata, key)]
-    if level == "root" and [
-        key for key in more if key != "properties" or not metadata_fields.keys() <= {"name", "generateName"}
-    ]:
+        kind = properties[name]["type"]
+        if name in properties.mapping and kind.value != expected:
+            kind.or_default("").invalid(f"must be {expected}")
+    metadata = properties["metadata"]
+    names = nested_map(metadata.value, "properties").keys()
+    more = [key for key in metadata.mapping if key not in _IGNORED_IN_METADATA and is_set(metadata.mapping, key)]
+    if level == "root" and [key for key in more if key != "properties" or not names <= {"name", "generateName"}]:
         why = "must not specify anything other than name and generateName, but metadata is implicitly specified"
-        problems.forbidden((*path, "properties", "metadata"), why, "write `metadata: {type: object}`")
+        metadata.forbidden(why, "write `metadata: {type: object}`")
 
 
-def _check_logic(node: SchemaObject, path: Path, problems: FieldErrors, *, skip_first: bool = False) -> None:
+def _check_logic(node: FieldValue, *, skip_first: bool = False) -> None:
     """Check the branches of `allOf`, `anyOf`, `oneOf` and `not`; branches that mean "integer or string" may have
     types.
     """
-    both = _branches(node, "allOf")
-    skips = {"anyOf"} if skip_first or _is_int_or_string(node) else set()
+    both = _branches(node.mapping, "allOf")
+    skips = {"anyOf"} if skip_first or _is_int_or_string(node.mapping) else set()
     first = bool(both) and _is_int_or_string(both[0])
     for key in ("anyOf", "allOf", "oneOf"):
-        for index, branch in enumerate(_branches(node, key) if key not in skips else ()):
-            _check_branch(branch, (*path, key, index), problems, skip_any=first and key == "allOf" and index == 0)
+        for branch in node[key].items(_branches(node.mapping, key) if key not in skips else ()):
+            _check_branch(branch, skip_any=first and key == "allOf" and branch.key == 0)
     if isinstance(node.get("not"), Mapping):
-        _check_branch(node["not"], (*path, "not"), problems)
+        _check_branch(node["not"])
 
 
 def _is_int_or_string(node: SchemaObject) -> bool:
@@ -148,21 +151,20 @@ def _is_int_or_string(node: SchemaObject) -> bool:
     ] == _INT_OR_STRING
 
 
-def _check_branch(node: SchemaObject, path: Path, problems: FieldErrors, *, skip_any: bool = False) -> None:
-    _check_logic(node, path, problems, skip_first=skip_any)
+def _check_branch(node: FieldValue, *, skip_any: bool = False) -> None:
+    _check_logic(node, skip_first=skip_any)
     if isinstance(node.get("items"), Mapping):
-        _check_branch(node["items"], (*path, "items"), problems)
-    properties = nested_map(node, "properties")
-    for name, field in properties.items():
-        _check_branch(as_mapping(field), (*path, "properties", name), problems)
+        _check_branch(node["items"])
+    for _, field in node["properties"].entries():
+        _check_branch(field)
     for key, expected in _TOP_LEVEL_KEYWORDS.items():
-        if is_set(node, key) or (key == "default" and node.get(key) is not None):
-            problems.forbidden((*path, key), f"must be {expected} to be structural")
+        if is_set(node.mapping, key) or (key == "default" and node.get(key) is not None):
+            node[key].forbidden(f"must be {expected} to be structural")
     for key in ("additionalProperties", "externalDocs"):
         if node.get(key) is not None:
-            problems.forbidden((*path, key), "must be undefined to be structural")
-    if "metadata" in properties:
-        problems.forbidden((*path, "properties", "metadata"), "must not be specified in a nested context")
+            node[key].forbidden("must be undefined to be structural")
+    if "metadata" in node["properties"].mapping:
+        node["properties"]["metadata"].forbidden("must not be specified in a nested context")
 
 
 def _check_complete(
@@ -323,42 +325,44 @@ def _untyped_schemas(node: SchemaObject, path: Path) -> Iterator[tuple[Path, Any
 
 def _schema_problems(schema: SchemaObject, path: Path, status: bool) -> list[Problem]:
     problems = FieldErrors()
+    scope = CheckScope(ApiServer(), problems)
+    root = FieldValue(schema, path, scope)
     extra = sorted(key for key in schema if is_set(schema, key) and key not in _AT_ROOT_WITH_STATUS)
     if status and extra:
         why = "this field is not allowed at the root of the schema if the status subresource is enabled"
-        problems.forbidden((*path, extra[0]), why)
+        root[min(extra)].forbidden(why)
     if schema.get("nullable"):
-        problems.forbidden((*path, "nullable"), "nullable cannot be true at the root")
+        root["nullable"].forbidden("nullable cannot be true at the root")
     unsupported = False
-    for node_path, node, _ in _schemas_below(schema, path):
-        if not isinstance(node, Mapping) or "patternProperties" in node_path or "additionalItems" in node_path:
+    for node_path, value, _ in _schemas_below(schema, path):
+        if not isinstance(value, Mapping) or "patternProperties" in node_path or "additionalItems" in node_path:
             continue
+        node = FieldValue(value, node_path, scope)
         before = len(problems)
-        _check_supported(node, node_path, problems)
+        _check_supported(node)
         unsupported = unsupported or len(problems) > before
-        _check_type(node, node_path, problems)
-        _check_lists(node, node_path, problems)
-        _check_maps(node, node_path, problems)
-        _check_rules(node, node_path, problems)
+        _check_type(node)
+        _check_lists(node)
+        _check_maps(node)
+        _check_rules(node)
     for name in ("apiVersion", "kind", "metadata"):
-        for node_path, node, _ in _schemas_below(nested_map(schema, "properties", name), (*path, "properties", name)):
-            if isinstance(node, Mapping) and node.get("default") is not None:
+        for node_path, value, _ in _schemas_below(nested_map(schema, "properties", name), (*path, "properties", name)):
+            if isinstance(value, Mapping) and value.get("default") is not None:
                 problems.forbidden((*node_path, "default"), f"must not be set in top-level {name}")
     return problems if unsupported else [*structural_problems(schema, path), *problems]
 
 
-def _check_supported(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
+def _check_supported(node: FieldValue) -> None:
     """Report keywords that no CRD schema may use."""
+    opened = node["x-kubernetes-preserve-unknown-fields"]
     for key in _UNSUPPORTED_KEYWORDS:
         is_pointer = key in ("$ref", "dependencies", "additionalItems")
-        if is_set(node, key) or (is_pointer and node.get(key) is not None):
-            problems.forbidden((*path, key), f"{key} is not supported", _unsupported_help(key))
-    if isinstance(node.get("items"), list) and node["items"]:
-        problems.forbidden((*path, "items"), "items must be a schema object and not an array")
-    if node.get("x-kubernetes-preserve-unknown-fields") is False:
-        problems.invalid(
-            (*path, "x-kubernetes-preserve-unknown-fields"), False, "must be true or undefined", "remove it"
-        )
+        if is_set(node.mapping, key) or (is_pointer and node.get(key) is not None):
+            node[key].forbidden(f"{key} is not supported", _unsupported_help(key))
+    if isinstance(node.get("items"), list) and node.get("items"):
+        node["items"].forbidden("items must be a schema object and not an array")
+    if opened.value is False:
+        opened.invalid("must be true or undefined", "remove it")
 
 
 def _unsupported_help(key: str) -> str:
@@ -367,123 +371,114 @@ def _unsupported_help(key: str) -> str:
     return f"remove `{key}`"
 
 
-def _check_type(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
-    kind = node.get("type") or ""
-    if kind == "null":
-        problems.forbidden((*path, "type"), "type cannot be set to null, use nullable as an alternative")
-    elif kind and kind not in TYPES:
-        problems.unsupported((*path, "type"), kind, TYPES)
+def _check_type(node: FieldValue) -> None:
+    kind = node["type"]
+    if kind.value == "null":
+        kind.forbidden("type cannot be set to null, use nullable as an alternative")
+    elif kind.value and kind.value not in TYPES:
+        kind.unsupported(TYPES)
     if node.get("uniqueItems"):
         why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
-        problems.forbidden((*path, "uniqueItems"), why, "use `x-kubernetes-list-type: set`")
+        node["uniqueItems"].forbidden(why, "use `x-kubernetes-list-type: set`")
 
 
-def _check_lists(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
+def _check_lists(node: FieldValue) -> None:
     """Check the keywords that make a list a set or a map."""
-    kind = node.get("type") or ""
-    listed = node.get("x-kubernetes-list-type")
-    keys = _extension_texts(node, "list-map-keys")
-    if listed is not None and kind != "array":
-        _require_type(problems, path, kind, "array", "x-kubernetes-list-type")
-    if listed is not None and listed not in ("atomic", "set", "map"):
-        problems.unsupported((*path, "x-kubernetes-list-type"), listed, ("atomic", "set", "map"))
-    if keys and listed != "map":
+    kind = node["type"]
+    listed = node["x-kubernetes-list-type"]
+    items = node["items"]
+    keys = _extension_texts(node.mapping, "list-map-keys")
+    has_item = isinstance(items.value, Mapping)
+    if listed.value is not None and kind.value != "array":
+        _reject_type(kind.or_default(""), "must be array if x-kubernetes-list-type is specified")
+    if listed.value is not None and listed.value not in ("atomic", "set", "map"):
+        listed.unsupported(("atomic", "set", "map"))
+    if keys and listed.value != "map":
         why = "must be map if x-kubernetes-list-map-keys is non-empty"
-        list_type_path = (*path, "x-kubernetes-list-type")
-        problems.required(list_type_path, why) if listed is None else problems.invalid(list_type_path, listed, why)
-    if listed == "map":
-        _check_map_list(node, keys, path, problems)
-    item = node.get("items")
-    if listed in ("set", "map") and isinstance(item, Mapping) and item.get("nullable"):
-        problems.forbidden((*path, "items", "nullable"), f"cannot be nullable when x-kubernetes-list-type is {listed}")
-    if listed == "set" and kind == "array" and isinstance(item, Mapping):
-        _check_atomic(item, (*path, "items"), problems)
+        if listed.value is None:
+            listed.required(why)
+        else:
+            listed.invalid(why)
+    if listed.value == "map":
+        _check_map_list(node, keys)
+    if listed.value in ("set", "map") and has_item and items.get("nullable"):
+        items["nullable"].forbidden(f"cannot be nullable when x-kubernetes-list-type is {listed.value}")
+    if listed.value == "set" and kind.value == "array" and has_item:
+        _check_atomic(items)
 
 
-def _check_map_list(node: SchemaObject, keys: list[str], path: Path, problems: FieldErrors) -> None:
-    items = node.get("items")
+def _check_map_list(node: FieldValue, keys: list[str]) -> None:
+    items = node["items"]
     if not keys:
-        why = "must not be empty if x-kubernetes-list-type is map"
-        problems.required((*path, "x-kubernetes-list-map-keys"), why)
-    if items is None:
-        problems.required((*path, "items"), "must have a schema if x-kubernetes-list-type is map")
-    elif not isinstance(items, Mapping):
-        problems.invalid((*path, "items"), items, "must only have a single schema if x-kubernetes-list-type is map")
+        node["x-kubernetes-list-map-keys"].required("must not be empty if x-kubernetes-list-type is map")
+    if items.value is None:
+        items.required("must have a schema if x-kubernetes-list-type is map")
+    elif not isinstance(items.value, Mapping):
+        items.invalid("must only have a single schema if x-kubernetes-list-type is map")
     elif items.get("type") != "object":
-        why = "must be object if parent array's x-kubernetes-list-type is map"
-        problems.invalid((*path, "items", "type"), items.get("type") or "", why)
+        kind = items["type"].or_default("")
+        kind.invalid("must be object if parent array's x-kubernetes-list-type is map")
     else:
-        _check_keys(items, keys, path, problems)
+        _check_keys(items, node["x-kubernetes-list-map-keys"].replaced(keys))
 
 
-def _require_type(problems: FieldErrors, path: Path, kind: str, expected: str, because: str) -> None:
-    why = f"must be {expected} if {because} is specified"
-    problems.invalid((*path, "type"), kind, why) if kind else problems.required((*path, "type"), why)
-
-
-def _check_keys(item: SchemaObject, keys: list[str], path: Path, problems: FieldErrors) -> None:
+def _check_keys(item: FieldValue, keys: FieldValue) -> None:
     """Check the keys of a list of type map against the schema of its items."""
-    properties = nested_map(item, "properties")
-    keys_path = (*path, "x-kubernetes-list-map-keys")
     required = item.get("required")
-    for key in dict.fromkeys(keys):
-        field = properties.get(key)
-        key_schema_path = (*path, "items", "properties", key)
-        if key not in properties:
-            problems.invalid(keys_path, keys, f'entries must all be names of item properties: "{key}" is not')
+    for key in dict.fromkeys(keys.value):
+        if key not in item["properties"].mapping:
+            keys.invalid(f'entries must all be names of item properties: "{key}" is not')
             continue
-        field = as_mapping(field)
+        field = item["properties"][key]
         if field.get("type") in ("array", "object"):
-            why = "must be a scalar type if parent array's x-kubernetes-list-type is map"
-            problems.invalid((*key_schema_path, "type"), field["type"], why)
+            field["type"].invalid("must be a scalar type if parent array's x-kubernetes-list-type is map")
         if key not in (required if isinstance(required, list) else ()) and field.get("default") is None:
             why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
-            problems.required((*key_schema_path, "default"), why, f"add `{key}` to `required`")
+            field["default"].required(why, f"add `{key}` to `required`")
         if field.get("nullable"):
             why = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
-            problems.forbidden((*key_schema_path, "nullable"), why)
-    if len(set(keys)) < len(keys):
-        problems.invalid(keys_path, keys, "must not contain duplicate entries")
+            field["nullable"].forbidden(why)
+    if len(set(keys.value)) < len(keys.value):
+        keys.invalid("must not contain duplicate entries")
 
 
-def _check_atomic(item: SchemaObject, path: Path, problems: FieldErrors) -> None:
+def _check_atomic(item: FieldValue) -> None:
     why = "must be atomic as item of a list with x-kubernetes-list-type=set"
-    if item.get("type") == "array" and item.get("x-kubernetes-list-type") not in (None, "atomic"):
-        problems.invalid((*path, "x-kubernetes-list-type"), item["x-kubernetes-list-type"], why)
-    if item.get("type") == "object" and item.get("x-kubernetes-map-type") != "atomic":
-        problems.invalid((*path, "x-kubernetes-map-type"), item.get("x-kubernetes-map-type"), why)
+    listed = item["x-kubernetes-list-type"]
+    mapped = item["x-kubernetes-map-type"]
+    if item.get("type") == "array" and listed.value not in (None, "atomic"):
+        listed.invalid(why)
+    if item.get("type") == "object" and mapped.value != "atomic":
+        mapped.invalid(why)
 
 
-def _check_maps(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
-    kind = node.get("type") or ""
-    mapped = node.get("x-kubernetes-map-type")
-    if mapped is not None and kind != "object":
-        _require_type(problems, path, kind, "object", "x-kubernetes-map-type")
-    if mapped is not None and mapped not in ("atomic", "granular"):
-        problems.unsupported((*path, "x-kubernetes-map-type"), mapped, ("atomic", "granular"))
-    more = node.get("additionalProperties")
-    if node.get("properties") and (more is False or isinstance(more, Mapping)):
-        why = "additionalProperties and properties are mutual exclusive"
-        problems.forbidden((*path, "additionalProperties"), why)
+def _check_maps(node: FieldValue) -> None:
+    kind = node["type"]
+    mapped = node["x-kubernetes-map-type"]
+    more = node["additionalProperties"]
+    if mapped.value is not None and kind.value != "object":
+        _reject_type(kind.or_default(""), "must be object if x-kubernetes-map-type is specified")
+    if mapped.value is not None and mapped.value not in ("atomic", "granular"):
+        mapped.unsupported(("atomic", "granular"))
+    if node.get("properties") and (more.value is False or isinstance(more.value, Mapping)):
+        more.forbidden("additionalProperties and properties are mutual exclusive")
 
 
-def _check_rules(node: SchemaObject, path: Path, problems: FieldErrors) -> None:
+def _check_rules(node: FieldValue) -> None:
     """Check the fields of CEL rules other than their expressions."""
-    rules = node.get("x-kubernetes-validations")
-    for index, rule in indexed_mappings(rules):
-        rule_path = (*path, "x-kubernetes-validations", index)
-        text = rule.get("rule") or ""
-        message = rule.get("message") or ""
-        if not text.strip():
-            problems.required((*rule_path, "rule"), "rule is not specified")
-        elif message and not message.strip():
-            problems.invalid((*rule_path, "message"), message, "message must be non-empty if specified")
-        elif _has_line_breaks(message.strip()):
-            problems.invalid((*rule_path, "message"), message, "message must not contain line breaks")
-        elif _has_line_breaks(text.strip()) and not message:
-            problems.required((*rule_path, "message"), "message must be specified if rule contains line breaks")
-        if rule.get("reason") is not None and rule["reason"] not in _REASONS:
-            problems.unsupported((*rule_path, "reason"), rule["reason"], _REASONS)
+    for rule in node["x-kubernetes-validations"].objects():
+        text = rule["rule"].or_default("")
+        message = rule["message"].or_default("")
+        if not text.value.strip():
+            text.required("rule is not specified")
+        elif message.value and not message.value.strip():
+            message.invalid("message must be non-empty if specified")
+        elif _has_line_breaks(message.value.strip()):
+            message.invalid("message must not contain line breaks")
+        elif _has_line_breaks(text.value.strip()) and not message.value:
+            message.required("message must be specified if rule contains line breaks")
+        if rule.get("reason") is not None and rule.get("reason") not in _REASONS:
+            rule["reason"].unsupported(_REASONS)
 
 
 def _has_line_breaks(text: str) -> bool:

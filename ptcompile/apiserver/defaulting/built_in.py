@@ -245,17 +245,6 @@ def _default_pod_template(template: ObjectFields) -> None:
     default_template(template)
 
 
-def _default_endpoints(endpoints: ObjectFields) -> None:
-    for subset in children(endpoints, "subsets"):
-        for port in children(subset, "ports"):
-            fill_empty(port, protocol="TCP")
-
-
-def _default_endpoint_slice(endpoint_slice: ObjectFields) -> None:
-    for port in children(endpoint_slice, "ports"):
-        fill_absent(port, name="", protocol="TCP")
-
-
 def _default_autoscaler(autoscaler: ObjectFields) -> None:
     spec = new_child(autoscaler, "spec")
     fill_absent(spec, minReplicas=1)
@@ -282,25 +271,11 @@ def _default_network_policy(policy: ObjectFields) -> None:
         spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
 
-def _default_ingress_class(ingress_class: ObjectFields) -> None:
-    parameters = child(child(ingress_class, "spec"), "parameters")
-    if parameters:
-        fill_absent(parameters, scope="Cluster")
-
-
 def _default_binding(binding: ObjectFields) -> None:
     fill_empty(new_child(binding, "roleRef"), apiGroup=_RBAC)
     for subject in children(binding, "subjects"):
         if subject.get("kind") in ("User", "Group"):
             fill_empty(subject, apiGroup=_RBAC)
-
-
-def _default_priority_class(priority_class: ObjectFields) -> None:
-    fill_absent(priority_class, preemptionPolicy="PreemptLowerPriority")
-
-
-def _default_storage_class(storage_class: ObjectFields) -> None:
-    fill_absent(storage_class, reclaimPolicy="Delete", volumeBindingMode="Immediate")
 
 
 def _default_csi_driver(driver: ObjectFields) -> None:
@@ -333,38 +308,6 @@ def _default_resource_claim_template(template: ObjectFields) -> None:
     default_device_requests(child(spec, "spec"))
 
 
-def _default_match_resources(resources: ObjectFields) -> None:
-    fill_absent(resources, matchPolicy="Equivalent", namespaceSelector={}, objectSelector={})
-    for key in ("resourceRules", "excludeResourceRules"):
-        for rule in children(resources, key):
-            fill_absent(rule, scope="*")
-
-
-def _default_admission_policy(policy: ObjectFields) -> None:
-    spec = new_child(policy, "spec")
-    fill_absent(spec, failurePolicy="Fail")
-    if isinstance(spec.get("matchConstraints"), dict):
-        _default_match_resources(spec["matchConstraints"])
-
-
-def _default_policy_binding(binding: ObjectFields) -> None:
-    resources = child(binding, "spec").get("matchResources")
-    if isinstance(resources, dict):
-        _default_match_resources(resources)
-
-
-def _default_webhooks(configuration: ObjectFields) -> None:
-    for webhook in children(configuration, "webhooks"):
-        fill_absent(webhook, failurePolicy="Fail", matchPolicy="Equivalent", timeoutSeconds=10)
-        fill_absent(webhook, namespaceSelector={}, objectSelector={})
-        if configuration.get("kind") == "MutatingWebhookConfiguration":
-            fill_absent(webhook, reinvocationPolicy="Never")
-        for rule in children(webhook, "rules"):
-            fill_absent(rule, scope="*")
-        if service := child(child(webhook, "clientConfig"), "service"):
-            fill_absent(service, port=443)
-
-
 def _default_definition(definition: ObjectFields) -> None:
     spec = new_child(definition, "spec")
     kind = child(spec, "names").get("kind")
@@ -372,11 +315,6 @@ def _default_definition(definition: ObjectFields) -> None:
     if isinstance(kind, str) and kind:
         fill_empty(words, singular=kind.lower(), listKind=f"{kind}List")
     fill_absent(spec, conversion={"strategy": "None"})
-
-
-def _default_api_service(api_service: ObjectFields) -> None:
-    if service := child(child(api_service, "spec"), "service"):
-        fill_absent(service, port=443)
 
 
 BUILT_IN_DEFAULTS: dict[tuple[str, str], Callable[[ObjectFields], None]] = {
@@ -389,7 +327,6 @@ BUILT_IN_DEFAULTS: dict[tuple[str, str], Callable[[ObjectFields], None]] = {
     ("v1", "LimitRange"): _default_limit_range,
     ("v1", "PodTemplate"): _default_pod_template,
     ("v1", "ReplicationController"): _default_replication_controller,
-    ("v1", "Endpoints"): _default_endpoints,
     ("batch/v1", "Job"): _default_job,
     ("batch/v1", "CronJob"): _default_cron_job,
     ("apps/v1", "Deployment"): _default_deployment,
@@ -397,26 +334,15 @@ BUILT_IN_DEFAULTS: dict[tuple[str, str], Callable[[ObjectFields], None]] = {
     ("apps/v1", "StatefulSet"): _default_stateful_set,
     ("apps/v1", "ReplicaSet"): _default_replicas,
     ("autoscaling/v2", "HorizontalPodAutoscaler"): _default_autoscaler,
-    ("discovery.k8s.io/v1", "EndpointSlice"): _default_endpoint_slice,
     ("networking.k8s.io/v1", "NetworkPolicy"): _default_network_policy,
-    ("networking.k8s.io/v1", "IngressClass"): _default_ingress_class,
     (f"{_RBAC}/v1", "RoleBinding"): _default_binding,
     (f"{_RBAC}/v1", "ClusterRoleBinding"): _default_binding,
-    ("scheduling.k8s.io/v1", "PriorityClass"): _default_priority_class,
-    ("storage.k8s.io/v1", "StorageClass"): _default_storage_class,
     ("storage.k8s.io/v1", "CSIDriver"): _default_csi_driver,
     ("resource.k8s.io/v1", "ResourceClaim"): _default_resource_claim,
     ("resource.k8s.io/v1", "ResourceClaimTemplate"): _default_resource_claim_template,
-    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"): _default_admission_policy,
-    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"): _default_policy_binding,
-    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"): _default_admission_policy,
-    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"): _default_policy_binding,
-    ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"): _default_webhooks,
-    ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): _default_webhooks,
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): _default_definition,
-    ("apiregistration.k8s.io/v1", "APIService"): _default_api_service,
 }
-"""What sets the defaults of each kind, in place."""
+"""What sets the defaults of a kind, in place, where `built_in.json` cannot say it."""
 
 CREATION_CHANGES: dict[tuple[str, str], Callable[[ObjectFields], None]] = {
     ("v1", "PersistentVolumeClaim"): _prepare_claim,

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 
 from ptcompile._internal.schema_files import load, load_table
 from ptcompile.apiserver.defaulting.built_in import BUILT_IN_DEFAULTS
+from ptcompile.apiserver.defaulting.fields import fill_places
 from ptcompile.apiserver.defaulting.schemas import with_schema_defaults
 from ptcompile.apiserver.kinds import BUILT_IN, CORE, CUSTOM, is_built_in, other_kind, resolve
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of
+from ptcompile.kubernetes.unstructured import Json, JsonDict, kind_of, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,9 +105,14 @@ def with_defaults(manifest: Json, definitions: Definitions | None = None) -> Jso
 
 def with_built_in_defaults(manifest: JsonDict) -> JsonDict:
     """Fill in the defaults of a built-in kind, and return the object."""
-    default = BUILT_IN_DEFAULTS.get(kind_of(manifest))
-    if default is not None:
-        default(manifest)
+    kind = kind_of(manifest)
+    if kind in BUILT_IN_DEFAULTS:
+        BUILT_IN_DEFAULTS[kind](manifest)
+        return manifest
+
+    api_version, name = kind
+    table = load_table("apiserver/defaulting/built_in.json")["kinds"]
+    fill_places(manifest, nested_map(table, api_version).get(name, ()))
     return manifest
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import JsonDict
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+
+from ptcompile.kubernetes.unstructured import Json, JsonDict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,3 +45,32 @@ def fill_empty(fields: ObjectFields, **values: Any) -> None:
     for key, value in values.items():
         if fields.get(key) in (None, ""):
             fields[key] = value
+
+
+def fill_places(parent: ObjectFields, rows: Iterable[Json]) -> None:
+    """Set defaults as rows of a table say: at which place, and the fields that are absent or empty there."""
+    for row in rows:
+        for place in _places(parent, row["at"].split(".") if row["at"] else []):
+            fill_absent(place, **deepcopy(row.get("absent", {})))
+            fill_empty(place, **row.get("empty", {}))
+
+
+def _places(parent: ObjectFields, steps: list[str]) -> Iterator[ObjectFields]:
+    """Yield the objects at a place. A `!` after a key creates an absent object, a `?` passes over an empty one, and
+    `[]` is each object of a list.
+    """
+    if not steps:
+        yield parent
+        return
+
+    step, *rest = steps
+    key = step.rstrip("!?[]")
+    if step.endswith("[]"):
+        objects = children(parent, key)
+    elif step.endswith("!"):
+        objects = [new_child(parent, key)]
+    else:
+        objects = [child(parent, key)]
+    for item in objects:
+        if item or not step.endswith("?"):
+            yield from _places(item, rest)

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.dns import why_not_cidr
+from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key, why_not_value
 from ptcompile.apiserver.validation.networking import is_dual_stack
 from ptcompile.apiserver.validation.policy import is_counted
 from ptcompile.apiserver.validation.resources import check_amounts
-from ptcompile.apiserver.validation.scheduling import check_toleration
-from ptcompile.apiserver.validation.values import PORT_MAX
-from ptcompile.diagnostics import Path, Problems, field_path
-from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change, indexed_mappings, quote_value
+from ptcompile.apiserver.validation.scheduling import check_tolerations
+from ptcompile.apiserver.validation.values import PORT_MAX, check_service_port
+from ptcompile.diagnostics import Problems, field_path
+from ptcompile.diagnostics.field_errors import forbidden_change, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
-from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.requests import Update
 from ptcompile.kubernetes.unstructured import Json, nested_map
 
 
-def check_lease(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_lease(lease: FieldValue) -> None:
     """Check a Lease, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    seconds = spec.get("leaseDurationSeconds")
-    changes = spec.get("leaseTransitions")
-    if type(seconds) is int and seconds <= 0:
-        problems.invalid(("spec", "leaseDurationSeconds"), seconds, "must be greater than 0")
-    problems.check_not_negative(("spec", "leaseTransitions"), changes)
+    seconds = lease["spec"]["leaseDurationSeconds"]
+    if type(seconds.value) is int and seconds.value <= 0:
+        seconds.invalid("must be greater than 0")
+    lease["spec"].check_not_negative("leaseTransitions")
 
 
 _USER_PRIORITY_MAX = 1_000_000_000
@@ -33,48 +32,44 @@ _SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-cri
 """The two classes that may have a `system-` name, and their values."""
 
 
-def check_priority_class(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_priority_class(priority_class: FieldValue) -> None:
     """Check a PriorityClass, except its metadata."""
-    name = nested_map(manifest, "metadata").get("name")
-    value = manifest.get("value")
-    if type(name) is str and name.startswith("system-"):
-        if _SYSTEM_PRIORITIES.get(name) != value:
+    name = priority_class["metadata"]["name"]
+    priority = priority_class["value"]
+    if type(name.value) is str and name.value.startswith("system-"):
+        if _SYSTEM_PRIORITIES.get(name.value) != priority.value:
             why = "priority class names with 'system-' prefix are reserved for system use only"
-            problems.forbidden(("metadata", "name"), why, "use another name")
-    elif type(value) is int and value > _USER_PRIORITY_MAX:
+            name.forbidden(why, "use another name")
+    elif type(priority.value) is int and priority.value > _USER_PRIORITY_MAX:
         why = f"maximum allowed value of a user defined priority is {_USER_PRIORITY_MAX}"
-        problems.forbidden(("value",), why, f"use {_USER_PRIORITY_MAX} or less")
-    policy = manifest.get("preemptionPolicy")
-    problems.check_choice(("preemptionPolicy",), policy, ("Never", "PreemptLowerPriority"))
+        priority.forbidden(why, f"use {_USER_PRIORITY_MAX} or less")
+    priority_class["preemptionPolicy"].check_choice(("Never", "PreemptLowerPriority"))
 
 
-def check_runtime_class(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_runtime_class(runtime_class: FieldValue) -> None:
     """Check a RuntimeClass, except its metadata."""
-    problems.check_required_text(("handler",), manifest.get("handler"), names.why_not_dns_label)
-    fixed = nested_map(manifest, "overhead").get("podFixed")
-    check_amounts({"limits": fixed}, ("overhead", "podFixed"), problems, partial=True)
-    scheduling = nested_map(manifest, "scheduling")
-    check_labels(scheduling.get("nodeSelector"), ("scheduling", "nodeSelector"), problems)
-    for index, toleration in indexed_mappings(scheduling.get("tolerations")):
-        check_toleration(toleration, ("scheduling", "tolerations", index), context, problems)
+    runtime_class["handler"].check_required_text(names.why_not_dns_label)
+    fixed = runtime_class["overhead"]["podFixed"]
+    check_amounts({"limits": fixed.value}, fixed.path, fixed.problems, partial=True)
+    runtime_class["scheduling"]["nodeSelector"].check(check_labels)
+    check_tolerations(runtime_class["scheduling"]["tolerations"])
 
 
 _TAINT_EFFECTS = ("NoExecute", "NoSchedule", "PreferNoSchedule")
 
 
-def check_node(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_node(node: FieldValue) -> None:
     """Check a Node, except its metadata (Kubernetes 1.36 `ValidateNode`). The server keeps the status of a new Node."""
-    spec = nested_map(manifest, "spec")
-    status = nested_map(manifest, "status")
-    _check_taints(spec.get("taints"), ("spec", "taints"), problems)
+    spec = node["spec"]
+    _check_taints(spec["taints"])
     for key in ("capacity", "allocatable"):
-        for name, text in nested_map(status, key).items():
-            amount = parse(0 if text is None else text)
-            if amount is not None and amount.nano < 0:
-                problems.invalid(("status", key, name), str(amount), "must be greater than or equal to 0")
-            elif amount is not None and is_counted(name) and not amount.is_integer:
-                problems.invalid(("status", key, name), str(amount), "must be an integer")
-    _check_pod_cidrs(_pod_cidrs(spec), ("spec", "podCIDRs"), context, problems)
+        for name, amount in node["status"][key].entries():
+            quantity = parse(0 if amount.value is None else amount.value)
+            if quantity is not None and quantity.nano < 0:
+                amount.replaced(str(quantity)).invalid("must be greater than or equal to 0")
+            elif quantity is not None and is_counted(name) and not quantity.is_integer:
+                amount.replaced(str(quantity)).invalid("must be an integer")
+    _check_pod_cidrs(spec["podCIDRs"].replaced(_pod_cidrs(spec.mapping)))
 
 
 def _pod_cidrs(spec: Json) -> list[Any]:
@@ -86,38 +81,38 @@ def _pod_cidrs(spec: Json) -> list[Any]:
     return several if type(several) is list else []
 
 
-def _check_taints(taints: Any, path: Path, problems: FieldErrors) -> None:
+def _check_taints(taints: FieldValue) -> None:
     seen: set[tuple[str, str]] = set()
-    for index, taint in indexed_mappings(taints):
-        taint_path = (*path, index)
-        key, value, effect = (taint.get(name) or "" for name in ("key", "value", "effect"))
-        if not type(key) is type(value) is type(effect) is str:
+    for taint in taints.objects():
+        key, value, effect = (taint[name].or_default("") for name in ("key", "value", "effect"))
+        if not type(key.value) is type(value.value) is type(effect.value) is str:
             continue
+
         # the server prints the taints below metadata
-        field = f"metadata.{field_path(taint_path[1:])}"
-        if why := why_not_key(key):
-            problems.invalid((*taint_path, "key"), key, why, field=f"{field}.key")
-        if why := why_not_value(value):
-            problems.invalid((*taint_path, "value"), value, why, field=f"{field}.value")
-        if not effect:
-            problems.required((*taint_path, "effect"), field=f"{field}.effect")
-        elif effect not in _TAINT_EFFECTS:
-            problems.unsupported((*taint_path, "effect"), effect, _TAINT_EFFECTS, field=f"{field}.effect")
-        if (key, effect) in seen:
-            problems.duplicate(taint_path, f"{key}:{effect}", "keep one taint of each key and effect", field)
-        seen.add((key, effect))
+        field = f"metadata.{field_path(taint.path[1:])}"
+        if why := why_not_key(key.value):
+            key.invalid(why, field=f"{field}.key")
+        if why := why_not_value(value.value):
+            value.invalid(why, field=f"{field}.value")
+        if not effect.value:
+            effect.required(field=f"{field}.effect")
+        elif effect.value not in _TAINT_EFFECTS:
+            effect.unsupported(_TAINT_EFFECTS, field=f"{field}.effect")
+        if (key.value, effect.value) in seen:
+            repeated = taint.replaced(f"{key.value}:{effect.value}")
+            repeated.duplicate("keep one taint of each key and effect", field)
+        seen.add((key.value, effect.value))
 
 
-def _check_pod_cidrs(cidrs: list[Any], path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    texts = ["" if item is None else item for item in cidrs]
+def _check_pod_cidrs(cidrs: FieldValue) -> None:
+    texts = ["" if item is None else item for item in cidrs.value]
     if not all(type(text) is str for text in texts):
         return
-    for index, text in enumerate(texts):
-        if why := why_not_cidr(text, context):
-            problems.invalid((*path, index), text, why)
+    for cidr in cidrs.items(texts):
+        if why := why_not_cidr(cidr.value, cidr.server):
+            cidr.invalid(why)
     if len(texts) > 1 and (len(texts) > 2 or not is_dual_stack(texts)):
-        why = "may specify no more than one CIDR for each IP family"
-        problems.invalid(path, cidrs, why, "keep one range of each IP family")
+        cidrs.invalid("may specify no more than one CIDR for each IP family", "keep one range of each IP family")
 
 
 def node_update(update: Update) -> Problems:
@@ -134,129 +129,125 @@ _PRIORITY_MAX = 20_000
 _VERSION_PRIORITY_MAX = 1000
 
 
-def check_api_service(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_api_service(api_service: FieldValue) -> None:
     """Check an APIService and its name (Kubernetes 1.36 `ValidateAPIService` of kube-aggregator)."""
-    spec = nested_map(manifest, "spec")
-    path = ("spec",)
-    group = spec.get("group") or ""
-    version = spec.get("version") or ""
-    if type(group) is str and type(version) is str:
-        _check_api_name(nested_map(manifest, "metadata"), f"{version}.{group}", problems)
-        if not group and version != "v1":
-            why = "only v1 may have an empty group and it better be legacy kube"
-            problems.required((*path, "group"), why)
+    spec = api_service["spec"]
+    group = spec["group"].or_default("")
+    version = spec["version"].or_default("")
+    if type(group.value) is str and type(version.value) is str:
+        _check_api_name(api_service["metadata"], f"{version.value}.{group.value}")
+        if not group.value and version.value != "v1":
+            group.required("only v1 may have an empty group and it better be legacy kube")
         else:
-            problems.check_optional_text((*path, "group"), group, names.why_not_dns_subdomain)
-        problems.check_text((*path, "version"), version, names.why_not_dns_1035_label)
+            group.check_optional_text(names.why_not_dns_subdomain)
+        version.check_text(names.why_not_dns_1035_label)
     for key, most in (("groupPriorityMinimum", _PRIORITY_MAX), ("versionPriority", _VERSION_PRIORITY_MAX)):
-        priority = spec.get(key) or 0
-        if type(priority) is int and not 0 < priority <= most:
-            problems.invalid((*path, key), priority, f"must be positive and less than {most}", f"use 1 to {most}")
-    _check_api_backend(spec, path, problems)
+        priority = spec[key].or_default(0)
+        if type(priority.value) is int and not 0 < priority.value <= most:
+            priority.invalid(f"must be positive and less than {most}", f"use 1 to {most}")
+    _check_api_backend(spec)
 
 
-def _check_api_backend(spec: Json, path: Path, problems: FieldErrors) -> None:
-    bundle = spec.get("caBundle")
-    service = spec.get("service")
-    is_insecure = spec.get("insecureSkipTLSVerify") is True
-    if service is None:
-        if bundle:
-            problems.invalid((*path, "caBundle"), bundle, "local APIServices may not have a caBundle", "remove it")
-        if is_insecure:
-            why = "local APIServices may not have insecureSkipTLSVerify"
-            problems.invalid((*path, "insecureSkipTLSVerify"), True, why)
-    elif type(service) is dict:
-        problems.check_required(service, (*path, "service"), "namespace", "name")
-        port = 443 if service.get("port") is None else service["port"]
-        if type(port) is int and not 1 <= port <= PORT_MAX:
-            why = f"port is not valid: must be between 1 and {PORT_MAX}, inclusive"
-            problems.invalid((*path, "service", "port"), port, why, f"use 1 to {PORT_MAX}")
-        if is_insecure and bundle:
-            why = "may not be true if caBundle is present"
-            problems.invalid((*path, "insecureSkipTLSVerify"), True, why)
+def _check_api_backend(spec: FieldValue) -> None:
+    bundle = spec["caBundle"]
+    service = spec["service"]
+    insecure = spec["insecureSkipTLSVerify"]
+    if service.value is None:
+        if bundle.value:
+            bundle.invalid("local APIServices may not have a caBundle", "remove it")
+        if insecure.value is True:
+            insecure.invalid("local APIServices may not have insecureSkipTLSVerify")
+    elif service.is_mapping:
+        service.require("namespace", "name")
+        check_service_port(service["port"], f"use 1 to {PORT_MAX}")
+        if insecure.value is True and bundle.value:
+            insecure.invalid("may not be true if caBundle is present")
 
 
-def _check_api_name(meta: Json, expected: str, problems: FieldErrors) -> None:
+def _check_api_name(metadata: FieldValue, expected: str) -> None:
     for key in ("generateName", "name"):
-        name = meta.get(key)
-        if type(name) is str and name and name != expected:
+        name = metadata[key]
+        if type(name.value) is str and name.value and name.value != expected:
             why = f'must be `spec.version+"."+spec.group`: {quote_value(expected)}'
-            problems.invalid(("metadata", key), name, why, f"set metadata.name to {expected}")
+            name.invalid(why, f"set metadata.name to {expected}")
 
 
 _EVENT_FIELD_MAX = 128
 _EVENT_NOTE_MAX = 1024
 
 
-def check_event(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_event(event: FieldValue) -> None:
     """Check an Event of either group, except its metadata (Kubernetes 1.36 `ValidateEventCreate`)."""
-    is_core = manifest.get("apiVersion") == "v1"
-    about = "involvedObject" if is_core else "regarding"
-    namespace = nested_map(manifest, "metadata").get("namespace")
-    _check_event_namespace(manifest, namespace, about, problems)
-    if manifest.get("eventTime") is not None:
-        _check_new_event(manifest, is_core, problems)
+    is_core = event.get("apiVersion") == "v1"
+    _check_event_namespace(event, "involvedObject" if is_core else "regarding")
+    if event.get("eventTime") is not None:
+        _check_new_event(event, is_core)
     if not is_core:
-        _check_strict_event(manifest, problems)
+        _check_strict_event(event)
 
 
-def _check_event_namespace(manifest: Json, namespace: Any, about: str, problems: FieldErrors) -> None:
-    path = (about, "namespace")
-    target = nested_map(manifest, about).get("namespace") or ""
-    has_time = manifest.get("eventTime") is not None
-    help = "write the namespace of the Event"
-    if not target:
+def _check_event_namespace(event: FieldValue, about: str) -> None:
+    namespace = event["metadata"].get("namespace")
+    target = event[about]["namespace"].or_default("")
+    has_time = event.get("eventTime") is not None
+    if not target.value:
         free = ("default", "kube-system") if has_time else ("default",)
         mismatch = bool(namespace) and namespace not in free
     else:
-        mismatch = not has_time and target != (namespace or "default")
-    if mismatch:
-        problems.invalid(path, target, "does not match event.namespace", help, "involvedObject.namespace")
-        if not namespace:  # the namespace is that of the command then
-            problems[-1] = problems[-1]._replace(severity="warning")
+        mismatch = not has_time and target.value != (namespace or "default")
+    if not mismatch:
+        return
+
+    why = "does not match event.namespace"
+    target.invalid(why, "write the namespace of the Event", "involvedObject.namespace")
+    if not namespace:  # the namespace is that of the command then
+        event.problems[-1] = event.problems[-1]._replace(severity="warning")
 
 
-def _check_new_event(manifest: Json, is_core: bool, problems: FieldErrors) -> None:
-    controller = ("reportingComponent" if is_core else "reportingController",)
-    reporter = manifest.get(controller[0]) or ""
-    if not reporter:
-        problems.required(controller)
+def _check_new_event(event: FieldValue, is_core: bool) -> None:
+    reporter = event["reportingComponent" if is_core else "reportingController"].or_default("")
+    if not reporter.value:
+        reporter.required()
     else:
-        problems.check_text(controller, reporter, why_not_key)
+        reporter.check_text(why_not_key)
     for key in ("reportingInstance", "action", "reason"):
-        text = manifest.get(key) or ""
-        if not text:
-            problems.required((key,))
-        elif type(text) is str and len(text.encode("utf-8", "surrogatepass")) > _EVENT_FIELD_MAX:
-            problems.invalid((key,), "", f"can have at most {_EVENT_FIELD_MAX} characters", "shorten it")
-    key = "message" if is_core else "note"
-    note = manifest.get(key)
-    if type(note) is str and len(note.encode("utf-8", "surrogatepass")) > _EVENT_NOTE_MAX:
-        why = f"can have at most {_EVENT_NOTE_MAX} characters"
-        problems.invalid((key,), "", why, "shorten it", "message")
+        text = event[key].or_default("")
+        if not text.value:
+            text.required()
+        elif _is_longer(text.value, _EVENT_FIELD_MAX):
+            text.replaced("").invalid(f"can have at most {_EVENT_FIELD_MAX} characters", "shorten it")
+    note = event["message" if is_core else "note"]
+    if _is_longer(note.value, _EVENT_NOTE_MAX):
+        note.replaced("").invalid(f"can have at most {_EVENT_NOTE_MAX} characters", "shorten it", "message")
 
 
-def _check_strict_event(manifest: Json, problems: FieldErrors) -> None:
+def _is_longer(value: Any, limit: int) -> bool:
+    """Return whether a value is a text of more than so many bytes."""
+    return type(value) is str and len(value.encode("utf-8", "surrogatepass")) > limit
+
+
+def _check_strict_event(event: FieldValue) -> None:
     """Check what only events.k8s.io/v1 requires."""
-    series = manifest.get("series")
-    if type(series) is dict:
-        count = series.get("count") or 0
-        if type(count) is int and count < 2:
-            problems.invalid(("series", "count"), "", "should be at least 2")
+    series = event["series"]
+    kind = event["type"].or_default("")
+    if series.is_mapping:
+        count = series["count"].or_default(0)
+        if type(count.value) is int and count.value < 2:
+            count.replaced("").invalid("should be at least 2")
         if series.get("lastObservedTime") is None:
-            problems.required(("series", "lastObservedTime"))
-    if manifest.get("eventTime") is None:
-        problems.required(("eventTime",))
-    kind = manifest.get("type") or ""
-    if kind not in ("Normal", "Warning") and type(kind) is str:
-        problems.invalid(("type",), "", f"has invalid value: {kind}", "use Normal or Warning")
-    source = nested_map(manifest, "deprecatedSource")
-    for key, is_set in (
-        ("deprecatedFirstTimestamp", manifest.get("deprecatedFirstTimestamp") is not None),
-        ("deprecatedLastTimestamp", manifest.get("deprecatedLastTimestamp") is not None),
-        ("deprecatedCount", bool(manifest.get("deprecatedCount"))),
-        ("deprecatedSource", bool(source.get("component") or source.get("host"))),
+            series["lastObservedTime"].required()
+    if event.get("eventTime") is None:
+        event["eventTime"].required()
+    if kind.value not in ("Normal", "Warning") and type(kind.value) is str:
+        kind.replaced("").invalid(f"has invalid value: {kind.value}", "use Normal or Warning")
+
+    source = event["deprecatedSource"]
+    for name, is_set in (
+        ("FirstTimestamp", event.get("deprecatedFirstTimestamp") is not None),
+        ("LastTimestamp", event.get("deprecatedLastTimestamp") is not None),
+        ("Count", bool(event.get("deprecatedCount"))),
+        ("Source", bool(source.get("component") or source.get("host"))),
     ):
         if is_set:
-            name = key.removeprefix("deprecated")
-            problems.invalid((key,), "", "needs to be unset", field=name[0].lower() + name[1:])
+            field = name[0].lower() + name[1:]
+            event[f"deprecated{name}"].replaced("").invalid("needs to be unset", field=field)

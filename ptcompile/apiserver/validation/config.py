@@ -5,12 +5,12 @@ Source: docs/facts/api-server.md#services-and-configmaps 209 to 212, Kubernetes 
 
 from __future__ import annotations
 
-from ptcompile._internal.namedtuple import Any
-from ptcompile.diagnostics import Path, Problems
-from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change, immutable, is_empty, key_path
+from ptcompile.apiserver.validation.field import FieldValue
+from ptcompile.diagnostics import Problems
+from ptcompile.diagnostics.field_errors import forbidden_change, immutable, key_path
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer, Update
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.requests import Update
+from ptcompile.kubernetes.unstructured import Json, without_keys
 
 DATA_MAX = 1024 * 1024
 """Maximum number of bytes in all values of a ConfigMap or Secret."""
@@ -24,51 +24,45 @@ _KEYS_BY_TYPE = {
 }
 
 
-def check_config_map(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
+def check_config_map(config_map: FieldValue) -> None:
     """Check a ConfigMap, except its metadata."""
-    data = nested_map(manifest, "data")
-    binary = nested_map(manifest, "binaryData")
-    _check_keys(data, ("data",), problems)
-    _check_keys(binary, ("binaryData",), problems)
-    for key in data:
-        if key in binary:
-            field = key_path(("data", key))
-            problems.invalid(("data", key), key, "duplicate of key present in binaryData", "keep one", field)
-    size = _text_bytes(data) + _decoded_bytes(binary)
-    if size > DATA_MAX:
-        problems.too_long(("data",), DATA_MAX, "put large files into an image or a volume", "[]")
+    data = config_map["data"]
+    binary = config_map["binaryData"]
+    _check_keys(data)
+    _check_keys(binary)
+    for key, entry in data.entries():
+        if key in binary.mapping:
+            entry.replaced(key).invalid("duplicate of key present in binaryData", "keep one", key_path(entry.path))
+    if _text_bytes(data.mapping) + _decoded_bytes(binary.mapping) > DATA_MAX:
+        data.too_long(DATA_MAX, "put large files into an image or a volume", "[]")
 
 
-def check_secret(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
+def check_secret(secret: FieldValue) -> None:
     """Check a Secret, except its metadata."""
-    data = nested_map(manifest, "data")
-    text = nested_map(manifest, "stringData")
-    _check_keys(data, ("data",), problems)
-    _check_keys(text, ("stringData",), problems)
-    if _text_bytes(text) + _decoded_bytes({k: v for k, v in data.items() if k not in text}) > DATA_MAX:
-        problems.too_long(("data",), DATA_MAX, "put large files into a volume")
-    keys = {**data, **text}
-    kind = manifest.get("type")
+    data = secret["data"]
+    text = secret["stringData"]
+    _check_keys(data)
+    _check_keys(text)
+    if _text_bytes(text.mapping) + _decoded_bytes(without_keys(data.mapping, *text.mapping)) > DATA_MAX:
+        data.too_long(DATA_MAX, "put large files into a volume")
+    keys = data.mapping.keys() | text.mapping.keys()
+    kind = secret.get("type")
     for key in _KEYS_BY_TYPE.get(kind, ()) if type(kind) is str else ():
         if key not in keys:
-            entry_path = ("data", key)
-            problems.required(
-                entry_path, help=f"add it: a Secret of type {kind} has this key", field=key_path(entry_path)
-            )
-    if kind == "kubernetes.io/basic-auth" and not keys.keys() & {"username", "password"}:
-        problems.required(("data", "username"), help="set username or password", field="data[username]")
+            entry = data[key]
+            entry.required(help=f"add it: a Secret of type {kind} has this key", field=key_path(entry.path))
+    if kind == "kubernetes.io/basic-auth" and not keys & {"username", "password"}:
+        data["username"].required(help="set username or password", field="data[username]")
     if kind == "kubernetes.io/service-account-token":
-        notes = nested_map(manifest, "metadata", "annotations")
-        if is_empty(notes.get(_ACCOUNT_ANNOTATION)):
-            path: Path = ("metadata", "annotations", _ACCOUNT_ANNOTATION)
-            problems.required(path, help="name the service account", field=key_path(path))
+        account = secret["metadata"]["annotations"][_ACCOUNT_ANNOTATION]
+        if account.is_empty:
+            account.required(help="name the service account", field=key_path(account.path))
 
 
-def _check_keys(data: Json, path: Path, problems: FieldErrors) -> None:
-    for key in data:
+def _check_keys(data: FieldValue) -> None:
+    for key, entry in data.entries():
         if why := names.why_not_config_key(key):
-            entry_path = (*path, key)
-            problems.invalid(entry_path, key, why, "rename the key", key_path(entry_path))
+            entry.replaced(key).invalid(why, "rename the key", key_path(entry.path))
 
 
 def _text_bytes(data: Json) -> int:

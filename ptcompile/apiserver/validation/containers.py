@@ -9,24 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.apiserver.validation.context import FIELD_GATES, PodContext, is_dropped
+from ptcompile.apiserver.validation.context import FIELD_GATES, is_dropped
 from ptcompile.apiserver.validation.env import check_env, check_env_from
+from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.mounts import check_devices, check_mounts
 from ptcompile.apiserver.validation.resources import check_resources
 from ptcompile.apiserver.validation.security import check_container_security
 from ptcompile.apiserver.validation.values import check_port_number, check_port_reference, check_ports
-from ptcompile.diagnostics import Path, field_path
-from ptcompile.diagnostics.field_errors import FieldErrors, as_field_int, indexed_mappings, is_empty, label_help
+from ptcompile.diagnostics import field_path
+from ptcompile.diagnostics.field_errors import as_field_int, is_empty, label_help
 from ptcompile.diagnostics.fixes import fix_name
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.pod_spec import GRACE_SECONDS
-from ptcompile.kubernetes.unstructured import Json, as_mapping
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    ContainerCheck = Callable[[Any, Path, Json, PodContext], None]
+    ContainerCheck = Callable[[FieldValue, Json], None]
 
 
 _PROBE_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
@@ -35,88 +34,82 @@ _TIMINGS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successTh
 _is_header = Pattern(r"[-A-Za-z0-9]+").fullmatch
 
 
-def check_probe(value: Any, path: Path, container: Json, scope: PodContext) -> None:
-    """Check a probe; the last part of the path says whether it is a liveness, readiness or startup probe."""
-    if type(value) is not dict:
+def check_probe(probe: FieldValue, container: Json) -> None:
+    """Check a probe; the key of the field says whether it is a liveness, readiness or startup probe."""
+    if not probe.is_mapping:
         return
-    problems = scope.problems
-    _check_handler(value, path, _PROBE_HANDLERS, scope)
-    for name in _TIMINGS:
-        problems.check_not_negative((*path, name), value.get(name))
-    grace = as_field_int(value.get("terminationGracePeriodSeconds"))
-    threshold = as_field_int(value.get("successThreshold"))
-    grace_path = (*path, "terminationGracePeriodSeconds")
-    if path[-1] == "readinessProbe":
-        if grace is not None:
-            problems.invalid(grace_path, grace, "must not be set for readinessProbes", "remove it")
-    elif grace is not None and grace <= 0:
-        problems.invalid(grace_path, grace, "must be greater than 0")
-    elif threshold and threshold > 1:
-        problems.invalid((*path, "successThreshold"), threshold, "must be 1", "leave it out")
+
+    grace = probe["terminationGracePeriodSeconds"]
+    threshold = probe["successThreshold"]
+    has_grace = type(grace.value) is int
+    _check_handler(probe, _PROBE_HANDLERS)
+    probe.check_not_negative(*_TIMINGS)
+    if probe.key == "readinessProbe":
+        if has_grace:
+            grace.invalid("must not be set for readinessProbes", "remove it")
+    elif has_grace and grace.value <= 0:
+        grace.invalid("must be greater than 0")
+    elif type(threshold.value) is int and threshold.value > 1:
+        threshold.invalid("must be 1", "leave it out")
 
 
-def check_lifecycle(value: Any, path: Path, container: Json, scope: PodContext) -> None:
+def check_lifecycle(hooks: FieldValue, container: Json) -> None:
     """Check `lifecycle` of a container."""
-    hooks = as_mapping(value)
     for name in ("postStart", "preStop"):
-        hook = hooks.get(name)
-        if type(hook) is dict:
-            _check_handler(hook, (*path, name), _HOOK_HANDLERS, scope)
-    is_kept = hooks.get("stopSignal") and scope.context.has_gate("ContainerStopSignals", None)
-    if is_kept and is_empty(as_mapping(scope.spec.get("os")).get("name")):
+        if hooks[name].is_mapping:
+            _check_handler(hooks[name], _HOOK_HANDLERS)
+    is_kept = hooks.get("stopSignal") and hooks.server.has_gate("ContainerStopSignals", None)
+    if is_kept and is_empty(nested_map(hooks.scope.pod, "os").get("name")):
         why = "may not be set for containers with empty `spec.os.name`"
-        scope.problems.forbidden((*path, "stopSignal"), why, "set spec.os.name, such as linux")
+        hooks["stopSignal"].forbidden(why, "set spec.os.name, such as linux")
 
 
-def _check_handler(value: Json, path: Path, kinds: tuple[str, ...], scope: PodContext) -> None:
-    problems = scope.problems
-    handlers = [name for name in kinds if value.get(name) is not None]
+def _check_handler(hook: FieldValue, kinds: tuple[str, ...]) -> None:
+    handlers = [hook[name] for name in kinds if hook.get(name) is not None]
     if not handlers:
-        problems.required(path, "must specify a handler type", f"set one of {', '.join(kinds)}")
-    for name in handlers[1:]:
-        problems.forbidden((*path, name), "may not specify more than 1 handler type", f"keep only {handlers[0]}")
-    for name in handlers[:1]:
-        if type(value[name]) is dict:
-            _ACTIONS[name](value[name], (*path, name), scope)
+        hook.required("must specify a handler type", f"set one of {', '.join(kinds)}")
+    for other in handlers[1:]:
+        other.forbidden("may not specify more than 1 handler type", f"keep only {handlers[0].key}")
+    for handler in handlers[:1]:
+        if handler.is_mapping:
+            _ACTIONS[str(handler.key)](handler)
 
 
-def _check_exec(action: Json, path: Path, scope: PodContext) -> None:
+def _check_exec(action: FieldValue) -> None:
     if action.get("command") in (None, []):
-        scope.problems.required((*path, "command"))
+        action["command"].required()
 
 
-def _check_http(action: Json, path: Path, scope: PodContext) -> None:
-    problems = scope.problems
-    check_port_reference(problems, (*path, "port"), action.get("port"))
+def _check_http(action: FieldValue) -> None:
+    headers = action["httpHeaders"]
+    check_port_reference(action["port"])
     if action.get("scheme"):
-        problems.check_choice((*path, "scheme"), action["scheme"], ("HTTP", "HTTPS"))
-    for index, header in indexed_mappings(action.get("httpHeaders")):
-        name = header.get("name") or ""
-        if type(name) is str and not _is_header(name):
+        action["scheme"].check_choice(("HTTP", "HTTPS"))
+    for header in headers.objects():
+        name = header["name"].or_default("")
+        if type(name.value) is str and not _is_header(name.value):
             why = "a valid HTTP header must consist of alphanumeric characters or '-'"
-            problems.invalid((*path, "httpHeaders", index, "name"), name, why, field=field_path((*path, "httpHeaders")))
+            name.invalid(why, field=field_path(headers.path))
 
 
-def _check_tcp(action: Json, path: Path, scope: PodContext) -> None:
-    check_port_reference(scope.problems, (*path, "port"), action.get("port"))
+def _check_tcp(action: FieldValue) -> None:
+    check_port_reference(action["port"])
 
 
-def _check_grpc(action: Json, path: Path, scope: PodContext) -> None:
-    port = action.get("port")
-    check_port_number(scope.problems, (*path, "port"), 0 if port is None else port)
-    scope.problems.check_choice((*path, "mode"), action.get("mode"), ("Plaintext", "TLS"))
+def _check_grpc(action: FieldValue) -> None:
+    check_port_number(action["port"])
+    action["mode"].check_choice(("Plaintext", "TLS"))
 
 
-def _check_sleep(action: Json, path: Path, scope: PodContext) -> None:
-    seconds = action.get("seconds")
-    seconds = 0 if seconds is None else seconds
-    configured = as_field_int(scope.spec.get("terminationGracePeriodSeconds"))
+def _check_sleep(action: FieldValue) -> None:
+    seconds = action["seconds"].or_zero(0).value
+    configured = as_field_int(action.scope.pod.get("terminationGracePeriodSeconds"))
     grace = GRACE_SECONDS if configured is None else max(configured, 1)
     # before 1.33 a sleep of 0 is rejected (PodLifecycleSleepActionAllowZero)
-    low = 0 if scope.context.has_gate("PodLifecycleSleepActionAllowZero", 33) else 1
+    low = 0 if action.server.has_gate("PodLifecycleSleepActionAllowZero", 33) else 1
     if type(seconds) is int and not low <= seconds <= grace:
         why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
-        scope.problems.invalid(path, seconds, why, "shorten the sleep, or lengthen the grace period")
+        action.replaced(seconds).invalid(why, "shorten the sleep, or lengthen the grace period")
 
 
 _ACTIONS = {
@@ -135,121 +128,103 @@ _RULES_MAX = 20
 _EXIT_CODES_MAX = 255
 
 
-def check_containers(value: Any, path: Path, seen: set[str], scope: PodContext) -> None:
-    """Check `containers` or `initContainers`; the last part of the path says which. `seen` holds the names used
-    before.
-    """
-    if value is None or value == []:
-        if path[-1] == "containers":
-            scope.problems.required(path, help="add a container")
+def check_containers(containers: FieldValue, seen: set[str]) -> None:
+    """Check `containers` or `initContainers`; the key of the field says which. `seen` holds the names used before."""
+    init = containers.key == "initContainers"
+    if containers.value is None or containers.value == []:
+        if not init:
+            containers.required(help="add a container")
         return
-    init = path[-1] == "initContainers"
-    for index, container in indexed_mappings(value):
-        container_path = (*path, index)
-        _check_names(container, container_path, seen, scope.problems)
+
+    for container in containers.objects():
+        _check_names(container, seen)
         sidecar = not init or container.get("restartPolicy") == "Always"
-        for key, part in container.items():
+        for key, value in container.mapping.items():
             check = _FIELDS.get(key)
-            if check is None or part is None or (key in FIELD_GATES and is_dropped(key, scope.context)):
+            if check is None or value is None or (key in FIELD_GATES and is_dropped(key, containers.server)):
                 continue
             if not sidecar and key in _SIDECAR_FIELDS:
-                why = "may not be set for init containers without restartPolicy=Always"
-                scope.problems.forbidden((*container_path, key), why)
+                container[key].forbidden("may not be set for init containers without restartPolicy=Always")
             else:
-                check(part, (*container_path, key), container, scope)
+                check(container[key], container.value)
 
 
-def _check_names(container: Json, path: Path, seen: set[str], problems: FieldErrors) -> None:
-    name = container.get("name")
-    if name is None or name == "":
-        problems.required((*path, "name"), help="name the container")
-    elif type(name) is str:
-        if not names.is_dns_label(name):
-            why = names.why_not_dns_label(name) or ""
-            name_path = (*path, "name")
-            problems.invalid(name_path, name, why, label_help(name), fix=fix_name(name, name_path))
-        problems.check_unseen((*path, "name"), name, seen, "rename one: every container of a pod has its own name")
-    image = container.get("image")
-    if image is None or image == "":
-        problems.required((*path, "image"), help="set the image to run")
+def _check_names(container: FieldValue, seen: set[str]) -> None:
+    name = container["name"]
+    if name.is_empty:
+        name.required(help="name the container")
+    elif type(name.value) is str:
+        if not names.is_dns_label(name.value):
+            why = names.why_not_dns_label(name.value) or ""
+            fix = fix_name(name.value, name.path)
+            name.problems.invalid(name.path, name.value, why, label_help(name.value), fix=fix)
+        name.check_unseen(seen, "rename one: every container of a pod has its own name")
+    if is_empty(container.get("image")):
+        container["image"].required(help="set the image to run")
 
 
-def _check_pull_policy(value: Any, path: Path, container: Json, scope: PodContext) -> None:
-    if value:
-        scope.problems.check_choice(path, value, PULL_POLICIES)
+def _check_pull_policy(policy: FieldValue, container: Json) -> None:
+    if policy.value:
+        policy.check_choice(PULL_POLICIES)
 
 
-def _check_message_policy(value: Any, path: Path, container: Json, scope: PodContext) -> None:
-    if value:
-        scope.problems.check_choice(path, value, ("FallbackToLogsOnError", "File"))
+def _check_message_policy(policy: FieldValue, container: Json) -> None:
+    if policy.value:
+        policy.check_choice(("FallbackToLogsOnError", "File"))
 
 
-def _check_restart(value: Any, path: Path, container: Json, scope: PodContext) -> None:
+def _check_restart(policy: FieldValue, container: Json) -> None:
     """Check `restartPolicy`. Until 1.34 only init containers have it, and only Always (ContainerRestartRules is beta
     since 1.35).
     """
-    if scope.context.has_gate("ContainerRestartRules", 35):
-        scope.problems.check_choice(path, value, RESTART_POLICIES)
-    elif path[-3] == "containers":
-        scope.problems.forbidden(path, "may not be set for non-init containers")
+    if policy.server.has_gate("ContainerRestartRules", 35):
+        policy.check_choice(RESTART_POLICIES)
+    elif policy.path[-3] == "containers":
+        policy.forbidden("may not be set for non-init containers")
     else:
-        scope.problems.check_choice(path, value, ("Always",))
+        policy.check_choice(("Always",))
 
 
-def _check_restart_rules(value: Any, path: Path, container: Json, scope: PodContext) -> None:
-    if type(value) is not list or not scope.context.has_gate("ContainerRestartRules", 35):
+def _check_restart_rules(rules: FieldValue, container: Json) -> None:
+    if type(rules.value) is not list or not rules.server.has_gate("ContainerRestartRules", 35):
         return
-    problems = scope.problems
-    if container.get("restartPolicy") is None and value:
+
+    if container.get("restartPolicy") is None and rules.value:
         why = "must specify restartPolicy when restart rules are used"
-        problems.required((*path[:-1], "restartPolicy"), why)
-    if len(value) > _RULES_MAX:
-        problems.too_many(path, len(value), _RULES_MAX)
-    all_containers = scope.context.has_gate("RestartAllContainersOnContainerExits", 36)
+        rules.problems.required((*rules.path[:-1], "restartPolicy"), why)
+    rules.check_length(_RULES_MAX)
+    all_containers = rules.server.has_gate("RestartAllContainersOnContainerExits", 36)
     actions = ("Restart", "RestartAllContainers") if all_containers else ("Restart",)
-    for index, rule in indexed_mappings(value):
-        rule_path = (*path, index)
-        action = rule.get("action")
-        codes = rule.get("exitCodes")
-        action = "" if action is None else action
-        problems.check_choice((*rule_path, "action"), action, actions)
-        if codes is None:
-            problems.required((*rule_path, "exitCodes"), "must be specified")
-        elif type(codes) is dict:
-            _check_exit_codes(codes, (*rule_path, "exitCodes"), problems)
+    for rule in rules.objects():
+        codes = rule["exitCodes"]
+        rule["action"].or_zero("").check_choice(actions)
+        if codes.value is None:
+            codes.required("must be specified")
+        elif codes.is_mapping:
+            codes["operator"].or_zero("").check_choice(("In", "NotIn"))
+            codes["values"].check_length(_EXIT_CODES_MAX)
 
 
-def _check_exit_codes(codes: Json, path: Path, problems: FieldErrors) -> None:
-    operator = codes.get("operator")
-    values = codes.get("values")
-    problems.check_choice((*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
-    problems.check_length((*path, "values"), values, _EXIT_CODES_MAX)
-
-
-def _check_resize(value: Any, path: Path, container: Json, scope: PodContext) -> None:
-    problems = scope.problems
+def _check_resize(policies: FieldValue, container: Json) -> None:
     seen = set[str]()
-    for index, item in indexed_mappings(value):
-        name = item.get("resourceName")
-        restart = item.get("restartPolicy")
-        item_path = (*path, index)
-        if is_empty(name):
-            problems.required((*item_path, "resourceName"))
-        elif type(name) is str:
-            problems.check_choice((*item_path, "resourceName"), name, ("cpu", "memory"))
-            problems.check_unseen(item_path, name, seen)
-        restart_path = (*item_path, "restartPolicy")
-        problems.check_required_choice(restart_path, restart, ("NotRequired", "RestartContainer"))
-        if restart == "RestartContainer" and scope.spec.get("restartPolicy") == "Never":
+    is_init = policies.path[-3] == "initContainers"
+    runs_once = is_init and container.get("restartPolicy") != "Always"
+    for item in policies.objects():
+        name = item["resourceName"]
+        restart = item["restartPolicy"]
+        if name.is_empty:
+            name.required()
+        elif type(name.value) is str:
+            name.check_choice(("cpu", "memory"))
+            item.replaced(name.value).check_unseen(seen)
+        restart.check_required_choice(("NotRequired", "RestartContainer"))
+        if restart.value != "RestartContainer":
+            continue
+        if policies.scope.pod.get("restartPolicy") == "Never":
             why = "must be 'NotRequired' when `restartPolicy` is 'Never'"
-            problems.invalid(restart_path, restart, why, "use NotRequired", field_path(path))
-        elif restart == "RestartContainer" and _is_run_once_init(container, path) and scope.context.at_least(36):
-            why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-            problems.invalid(restart_path, restart, why, "use NotRequired")
-
-
-def _is_run_once_init(container: Json, path: Path) -> bool:
-    return path[-3] == "initContainers" and container.get("restartPolicy") != "Always"
+            restart.invalid(why, "use NotRequired", field_path(policies.path))
+        elif runs_once and policies.server.at_least(36):
+            restart.invalid("must not be set to 'RestartContainer' for non-sidecar initContainers", "use NotRequired")
 
 
 _FIELDS: dict[str, ContainerCheck] = {

@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 from ptcompile._internal.schema_files import load_table
-from ptcompile.apiserver.validation.apps import check_counts, check_template
+from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.job import check_job_counts, check_restart_policy
-from ptcompile.diagnostics.field_errors import FieldErrors
-from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.apiserver.validation.pod import check_template
 
-SCHEDULE_FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
-    ("minute", 0, 59, {}),
-    ("hour", 0, 23, {}),
-    ("day of month", 1, 31, {}),
-    (
-        "month",
-        1,
-        12,
-        {
-            name: number
-            for number, name in enumerate(
-                ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
-            )
-        },
-    ),
-    (
-        "day of week",
-        0,
-        6,
-        {name: number for number, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])},
-    ),
-)
+_TABLE = load_table("apiserver/validation/schedules.json")
+SCHEDULE_FIELDS: list[tuple[str, int, int, dict[str, int]]] = [
+    (row["name"], row["low"], row["high"], row.get("names", {})) for row in _TABLE["fields"]
+]
+"""The fields of a schedule: name, lowest and highest number, and the numbers of names."""
 _DESCRIPTORS = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 _EVERY_PREFIX = "@every "
 _DURATION_UNITS = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
@@ -124,36 +105,32 @@ def _parse_number(text: str) -> int | None:
 _CONCURRENCY_POLICIES = ("Allow", "Forbid", "Replace")
 
 
-def check_cron_job(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_cron_job(cron_job: FieldValue) -> None:
     """Check a CronJob, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    schedule = spec.get("schedule")
-    zone = spec.get("timeZone")
-    policy = spec.get("concurrencyPolicy")
-    if schedule is None or schedule == "":
-        problems.required(("spec", "schedule"), help='write a cron schedule such as "0 3 * * *"')
-    elif type(schedule) is str:
-        if "TZ" in schedule:
-            why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-            problems.invalid(("spec", "schedule"), schedule, why, "set timeZone")
-        elif why_schedule := why_not_schedule(schedule):
-            help = 'write five fields: minute, hour, day of month, month, day of week: "0 3 * * *"'
-            problems.invalid(("spec", "schedule"), schedule, why_schedule, help)
-    problems.check_text(("spec", "timeZone"), zone, why_not_time_zone, "use an IANA name such as Europe/Berlin")
-    if policy:
-        problems.check_choice(("spec", "concurrencyPolicy"), policy, _CONCURRENCY_POLICIES)
-    count_fields = ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
-    check_counts(spec, ("spec",), problems, *count_fields)
-    _check_job(nested_map(spec, "jobTemplate", "spec"), context, problems)
+    spec = cron_job["spec"]
+    schedule = spec["schedule"]
+    if schedule.is_empty:
+        schedule.required(help='write a cron schedule such as "0 3 * * *"')
+    elif type(schedule.value) is str and "TZ" in schedule.value:
+        why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+        schedule.invalid(why, "set timeZone")
+    else:
+        help = 'write five fields: minute, hour, day of month, month, day of week: "0 3 * * *"'
+        schedule.check_text(why_not_schedule, help)
+    spec["timeZone"].check_text(why_not_time_zone, "use an IANA name such as Europe/Berlin")
+    if spec.get("concurrencyPolicy"):
+        spec["concurrencyPolicy"].check_choice(_CONCURRENCY_POLICIES)
+    spec.check_not_negative("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    _check_job(spec["jobTemplate"]["spec"])
 
 
-def _check_job(job: Json, context: ApiServer, problems: FieldErrors) -> None:
-    path = ("spec", "jobTemplate", "spec")
-    check_job_counts(job, path, context, problems)
-    if job.get("manualSelector"):
-        manual_selector_path = (*path, "manualSelector")
-        problems.unsupported(manual_selector_path, job["manualSelector"], ("false", "nil"), "remove it")
-    if type(job.get("selector")) is dict:
-        problems.invalid((*path, "selector"), job["selector"], "`selector` will be auto-generated", "remove it")
-    check_template(job.get("template"), (*path, "template"), context, problems)
-    check_restart_policy(nested_map(job, "template").get("spec"), (*path, "template", "spec"), problems)
+def _check_job(job: FieldValue) -> None:
+    manual = job["manualSelector"]
+    pod = job["template"]["spec"]
+    check_job_counts(job)
+    if manual.value:
+        manual.unsupported(("false", "nil"), "remove it")
+    if job["selector"].is_mapping:
+        job["selector"].invalid("`selector` will be auto-generated", "remove it")
+    check_template(job["template"])
+    check_restart_policy(pod)

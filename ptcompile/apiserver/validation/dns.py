@@ -6,13 +6,10 @@ Source: docs/facts/api-server.md#scheduling-and-the-pod 151 to 156, 161, Kuberne
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation.context import PodContext
-from ptcompile.diagnostics import Path
-from ptcompile.diagnostics.field_errors import indexed_mappings, indexed_texts, is_empty, label_help
+from ptcompile.apiserver.validation.field import FieldValue
+from ptcompile.diagnostics.field_errors import label_help
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import as_strings
 
 POLICIES = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _SERVERS_MAX = 3
@@ -121,56 +118,51 @@ def is_cidr(text: str) -> bool:
     return bool(slash) and bits.isascii() and bits.isdigit() and len(bits) < 4 and int(bits) <= wide and is_ip(address)
 
 
-def check_dns_policy(value: Any, path: Path, scope: PodContext) -> None:
+def check_dns_policy(policy: FieldValue) -> None:
     """Check `spec.dnsPolicy`, and `dnsConfig` if the policy is None."""
-    if not value:
+    if not policy.value:
         return
-    scope.problems.check_choice(path, value, POLICIES)
-    if value != "None":
+    policy.check_choice(POLICIES)
+    if policy.value != "None":
         return
-    config = scope.spec.get("dnsConfig")
-    dns_config_path = (*path[:-1], "dnsConfig")
-    if config is None:
-        why = "must provide `dnsConfig` when `dnsPolicy` is None"
-        scope.problems.required(dns_config_path, why, "name the servers to ask")
-    elif type(config) is dict and not config.get("nameservers"):
-        why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-        scope.problems.required((*dns_config_path, "nameservers"), why)
+
+    config = policy.pod["dnsConfig"]
+    if config.value is None:
+        config.required("must provide `dnsConfig` when `dnsPolicy` is None", "name the servers to ask")
+    elif config.is_mapping and not config.get("nameservers"):
+        config["nameservers"].required("must provide at least one DNS nameserver when `dnsPolicy` is None")
 
 
-def check_dns_config(value: Any, path: Path, scope: PodContext) -> None:
+def check_dns_config(config: FieldValue) -> None:
     """Check `spec.dnsConfig`."""
-    if type(value) is not dict:
+    servers = config["nameservers"]
+    if type(servers.value) is list and len(servers.value) > _SERVERS_MAX:
+        servers.invalid(f"must not have more than {_SERVERS_MAX} nameservers")
+    for server in servers.texts():
+        if why := why_not_ip(server.value, config.server):
+            server.invalid(why)
+    _check_searches(config["searches"])
+    for option in config["options"].objects():
+        if option["name"].is_empty:
+            option.required("must not be empty", "name the option, for example ndots")
+
+
+def _check_searches(searches: FieldValue) -> None:
+    if type(searches.value) is not list:
         return
-    problems = scope.problems
-    servers = value.get("nameservers")
-    searches = value.get("searches")
-    if type(servers) is list:
-        if len(servers) > _SERVERS_MAX:
-            problems.invalid((*path, "nameservers"), servers, f"must not have more than {_SERVERS_MAX} nameservers")
-        for index, server in indexed_texts(servers):
-            if why := why_not_ip(server, scope.context):
-                problems.invalid((*path, "nameservers", index), server, why)
-    if type(searches) is list:
-        _check_searches(as_strings(searches), (*path, "searches"), scope)
-    for index, option in indexed_mappings(value.get("options")):
-        if is_empty(option.get("name")):
-            problems.required((*path, "options", index), "must not be empty", "name the option, for example ndots")
 
-
-def _check_searches(searches: list[str], path: Path, scope: PodContext) -> None:
-    problems = scope.problems
-    if len(searches) > _SEARCHES_MAX:
-        problems.invalid(path, searches, f"must not have more than {_SEARCHES_MAX} search paths")
-    if len(" ".join(searches)) > _SEARCH_CHARACTERS_MAX:
-        problems.invalid(path, searches, f"must not have more than {_SEARCH_CHARACTERS_MAX} characters")
-    relaxed = scope.context.has_gate("RelaxedDNSSearchValidation", 33)  # RelaxedDNSSearchValidation: '_' and a lone '.'
-    for index, search in enumerate(searches):
-        if relaxed and search == ".":
+    texts = searches.strings
+    if len(texts) > _SEARCHES_MAX:
+        searches.replaced(texts).invalid(f"must not have more than {_SEARCHES_MAX} search paths")
+    if len(" ".join(texts)) > _SEARCH_CHARACTERS_MAX:
+        searches.replaced(texts).invalid(f"must not have more than {_SEARCH_CHARACTERS_MAX} characters")
+    relaxed = searches.server.has_gate("RelaxedDNSSearchValidation", 33)  # '_' and a lone '.'
+    for search in searches.items(texts):
+        if relaxed and search.value == ".":
             continue
-        text = search.removesuffix(".")
+        text = search.value.removesuffix(".")
         if why := names.why_not_dns_subdomain(_replace_underscores(text) if relaxed else text):
-            problems.invalid((*path, index), search, why)
+            search.invalid(why)
 
 
 def _replace_underscores(text: str) -> str:
@@ -178,35 +170,32 @@ def _replace_underscores(text: str) -> str:
     return text.replace("_", "a")
 
 
-def check_host_aliases(value: Any, path: Path, scope: PodContext) -> None:
+def check_host_aliases(aliases: FieldValue) -> None:
     """Check `spec.hostAliases`."""
-    problems = scope.problems
-    for index, alias in indexed_mappings(value):
-        ip = alias.get("ip") or ""
-        hosts = alias.get("hostnames")
-        if type(ip) is str and (why := why_not_ip(ip, scope.context)):
-            problems.invalid((*path, index, "ip"), ip, why)
-        for number, host in indexed_texts(hosts):
-            problems.check_text((*path, index, "hostnames", number), host, names.why_not_dns_subdomain)
+    for alias in aliases.objects():
+        ip = alias["ip"].or_default("")
+        if type(ip.value) is str and (why := why_not_ip(ip.value, alias.server)):
+            ip.invalid(why)
+        for host in alias["hostnames"].texts():
+            host.check_text(names.why_not_dns_subdomain)
 
 
-def check_label_field(value: Any, path: Path, scope: PodContext) -> None:
+def check_label_field(label: FieldValue) -> None:
     """Check `spec.hostname` and `spec.subdomain`: one DNS label each."""
-    if type(value) is str and value and (why := names.why_not_dns_label(value)):
-        scope.problems.invalid(path, value, why, label_help(value))
+    text = label.value
+    if type(text) is str and text and (why := names.why_not_dns_label(text)):
+        label.invalid(why, label_help(text))
 
 
-def check_hostname_override(value: Any, path: Path, scope: PodContext) -> None:
+def check_hostname_override(hostname: FieldValue) -> None:
     """Check `spec.hostnameOverride` (Kubernetes 1.35 and later; older servers drop it)."""
-    if type(value) is not str or not scope.context.has_gate("HostnameOverride", 35):
+    if type(hostname.value) is not str or not hostname.server.has_gate("HostnameOverride", 35):
         return
-    problems = scope.problems
-    spec = scope.spec
-    if spec.get("setHostnameAsFQDN") is True:
-        problems.forbidden(path, "may not be specified when setHostnameAsFQDN is true")
-    if spec.get("hostNetwork") is True:
-        problems.forbidden(path, "may not be specified when hostNetwork is true")
-    if len(value) > _HOSTNAME_OVERRIDE_MAX:
-        problems.too_long(path, _HOSTNAME_OVERRIDE_MAX)
+
+    for key in ("setHostnameAsFQDN", "hostNetwork"):
+        if hostname.pod.get(key) is True:
+            hostname.forbidden(f"may not be specified when {key} is true")
+    if len(hostname.value) > _HOSTNAME_OVERRIDE_MAX:
+        hostname.too_long(_HOSTNAME_OVERRIDE_MAX)
     else:
-        problems.check_text(path, value, names.why_not_dns_subdomain)
+        hostname.check_text(names.why_not_dns_subdomain)

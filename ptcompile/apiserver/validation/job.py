@@ -9,22 +9,17 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation.metadata import check_labels, check_selector, generated_name, why_not_key
-from ptcompile.apiserver.validation.pod import (
-    check_pod_annotations,
-    check_pod_only_rules,
-    check_pod_spec,
-    check_template_metadata,
-)
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
+from ptcompile.apiserver.validation.metadata import check_selector, generated_name, why_not_key
+from ptcompile.apiserver.validation.pod import check_pod_only_rules, check_template
 from ptcompile.apiserver.validation.pod_groups import check_job_scheduling
-from ptcompile.diagnostics import Path, Problems, field_path, problem_at
+from ptcompile.diagnostics import Problems, field_path, problem_at
 from ptcompile.diagnostics.field_errors import (
     RECREATE_HELP,
     FieldErrors,
     as_field_int,
     container_names,
     immutable,
-    indexed_mappings,
     is_empty,
     key_path,
     quote_value,
@@ -34,7 +29,7 @@ from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _PARALLELISM_MAX = 100_000
 _MANY_COMPLETIONS = 100_000
@@ -53,63 +48,62 @@ _NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
 _UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 
 
-def check_job(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
+def check_job(job: FieldValue) -> None:
     """Check a Job, except its metadata. The name is checked because pod names and labels contain it."""
-    spec = nested_map(manifest, "spec")
-    meta = nested_map(manifest, "metadata")
-    if manifest.get("spec") is not None and type(manifest["spec"]) is not dict:
+    spec = job["spec"]
+    if spec.value is not None and not spec.is_mapping:
         return
-    path: Path = ("spec",)
-    check_job_counts(spec, path, context, problems)
-    _check_name(meta, spec, problems)
-    check_job_selector(meta, spec, path, problems)
-    template = nested_map(spec, "template")
-    pod = template.get("spec")
-    template_path = (*path, "template")
-    check_template_metadata(template.get("metadata"), (*template_path, "metadata"), problems, template_path)
-    check_pod_annotations(template.get("metadata"), pod, (*template_path, "metadata"), problems)
-    check_pod_spec(pod, (*template_path, "spec"), context, problems, template=True)
-    check_restart_policy(pod, (*template_path, "spec"), problems)
+
+    metadata = job["metadata"]
+    template = spec["template"]
+    pod = template["spec"]
+    check_job_counts(spec)
+    _check_name(metadata, spec.mapping)
+    check_job_selector(spec, metadata.mapping)
+    check_template(template)
+    check_restart_policy(pod)
 
     # what the server accepts in a template but rejects in a Pod: such a Job creates no pod
     pods = FieldErrors()
-    check_pod_only_rules(as_mapping(pod), (*template_path, "spec"), pods)
-    problems += with_stage(pods, "pod")
+    check_pod_only_rules(FieldValue(pod.value, pod.path, CheckScope(job.server, pods)))
+    job.problems.extend(with_stage(pods, "pod"))
 
 
-def check_restart_policy(pod: Any, path: Path, problems: FieldErrors) -> None:
+def check_restart_policy(pod: FieldValue) -> None:
     """Check that a Job's pods can end: restartPolicy must not be Always, which is the default."""
-    policy = pod.get("restartPolicy") if type(pod) is dict else None
-    if policy in (None, "", "Always"):
+    policy = pod["restartPolicy"]
+    if policy.value in (None, "", "Always"):
         help = "set restartPolicy: Never, or OnFailure to restart in place"
-        policy_path = (*path, "restartPolicy")
-        fix = FixTemplate("set restartPolicy to Never", "set", "Never", safe=False).at(policy_path)
-        problems.required(policy_path, 'valid values: "OnFailure", "Never"', help, fix=fix)
+        fix = FixTemplate("set restartPolicy to Never", "set", "Never", safe=False).at(policy.path)
+        pod.problems.required(policy.path, 'valid values: "OnFailure", "Never"', help, fix=fix)
 
 
-def check_job_counts(spec: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
+def check_job_counts(spec: FieldValue) -> None:
     """Check the numbers, modes and policies of a Job's spec: everything except the template and the selector."""
-    for name in _COUNT_FIELDS:
-        if name in spec:
-            problems.check_not_negative((*path, name), spec[name])
-    problems.check_choice((*path, "completionMode"), spec.get("completionMode"), ("Indexed", "NonIndexed"))
-    indexed = spec.get("completionMode") == "Indexed"
-    parallelism = as_field_int(spec.get("parallelism"))
-    if indexed:
-        _check_indexed(spec, path, parallelism, problems)
-    _check_index_limits(spec, path, indexed, problems)
-    _check_replacement(spec, path, problems)
-    manager = spec.get("managedBy")
-    if type(manager) is str and context.has_gate("JobManagedBy", 32):
-        if len(manager) > _MANAGED_BY_MAX:
-            problems.too_long((*path, "managedBy"), _MANAGED_BY_MAX)
+    server = spec.server
+    manager = spec["managedBy"]
+    spec.check_not_negative(*_COUNT_FIELDS)
+    spec["completionMode"].check_choice(("Indexed", "NonIndexed"))
+    if spec.get("completionMode") == "Indexed":
+        _check_indexed(spec)
+        _check_index_limits(spec)
+    else:
+        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if type(spec.get(name)) is int:
+                spec[name].invalid("requires indexed completion mode", "set completionMode: Indexed")
+    has_failure_policy = spec.get("podFailurePolicy") is not None
+    replacements = ("Failed",) if has_failure_policy else ("Failed", "TerminatingOrFailed")
+    spec["podReplacementPolicy"].check_choice(replacements)
+    if type(manager.value) is str and server.has_gate("JobManagedBy", 32):
+        if len(manager.value) > _MANAGED_BY_MAX:
+            manager.too_long(_MANAGED_BY_MAX)
         else:
-            problems.check_text((*path, "managedBy"), manager, names.why_not_domain_prefixed_path)
+            manager.check_text(names.why_not_domain_prefixed_path)
     if spec.get("scheduling") is not None:
-        check_job_scheduling(spec["scheduling"], (*path, "scheduling"), problems)
-    check_failure_policy(spec, path, problems)
-    if context.has_gate("JobSuccessPolicy", 31):
-        check_success_policy(spec, path, problems)
+        check_job_scheduling(spec["scheduling"])
+    check_failure_policy(spec)
+    if server.has_gate("JobSuccessPolicy", 31):
+        check_success_policy(spec)
 
 
 def completions_of(spec: Json) -> int | None:
@@ -120,125 +114,111 @@ def completions_of(spec: Json) -> int | None:
     return as_field_int(completions)
 
 
-def _check_indexed(spec: Json, path: Path, parallelism: int | None, problems: FieldErrors) -> None:
-    if spec.get("completions") is None and spec.get("parallelism") is not None:
+def _check_indexed(spec: FieldValue) -> None:
+    parallelism = spec["parallelism"]
+    if spec.get("completions") is None and parallelism.value is not None:
         why = "when completion mode is Indexed"
-        problems.required((*path, "completions"), why, "set it to the number of pods, like parallelism")
-    if parallelism is not None and parallelism > _PARALLELISM_MAX:
-        why = f"must be less than or equal to {_PARALLELISM_MAX} when completion mode is Indexed"
-        problems.invalid((*path, "parallelism"), parallelism, why)
+        spec["completions"].required(why, "set it to the number of pods, like parallelism")
+    if _is_above(parallelism, _PARALLELISM_MAX):
+        parallelism.invalid(f"must be less than or equal to {_PARALLELISM_MAX} when completion mode is Indexed")
 
 
-def _check_index_limits(spec: Json, path: Path, indexed: bool, problems: FieldErrors) -> None:
-    limit = spec.get("backoffLimitPerIndex")
-    failed = as_field_int(spec.get("maxFailedIndexes"))
-    if not indexed:
-        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
-            if type(spec.get(name)) is int:
-                help = "set completionMode: Indexed"
-                problems.invalid((*path, name), spec[name], "requires indexed completion mode", help)
-        return
-    if failed is not None and limit is None:
-        problems.required((*path, "backoffLimitPerIndex"), "when maxFailedIndexes is specified")
-    completions = completions_of(spec)
+def _is_above(number: FieldValue, limit: int) -> bool:
+    return type(number.value) is int and bool(number.value > limit)
+
+
+def _check_index_limits(spec: FieldValue) -> None:
+    limit = spec["backoffLimitPerIndex"]
+    failed = spec["maxFailedIndexes"]
+    if type(failed.value) is int and limit.value is None:
+        limit.required("when maxFailedIndexes is specified")
+    completions = completions_of(spec.mapping)
     if completions is None:
         return
-    failed_path = (*path, "maxFailedIndexes")
-    if failed is not None and failed > completions:
-        problems.invalid(failed_path, failed, "must be less than or equal to completions")
-    elif failed is not None and failed > _PARALLELISM_MAX:
-        problems.invalid(failed_path, failed, f"must be less than or equal to {_PARALLELISM_MAX}")
-    if limit is not None and completions > _MANY_COMPLETIONS:
-        _check_many_completions(spec, path, failed, problems)
+
+    if _is_above(failed, completions):
+        failed.invalid("must be less than or equal to completions")
+    elif _is_above(failed, _PARALLELISM_MAX):
+        failed.invalid(f"must be less than or equal to {_PARALLELISM_MAX}")
+    if limit.value is not None and completions > _MANY_COMPLETIONS:
+        _check_many_completions(spec)
 
 
-def _check_many_completions(spec: Json, path: Path, failed: int | None, problems: FieldErrors) -> None:
-    suffix = f"when completions are above {_MANY_COMPLETIONS} and used with backoff limit per index"
-    parallelism = as_field_int(spec.get("parallelism"))
-    if parallelism is not None and parallelism > _MANY_COMPLETIONS_LIMIT:
-        why = f"must be less than or equal to {_MANY_COMPLETIONS_LIMIT} {suffix}"
-        problems.invalid((*path, "parallelism"), parallelism, why)
-    if failed is None:
-        why = f"must be specified when completions is above {_MANY_COMPLETIONS}"
-        problems.required((*path, "maxFailedIndexes"), why)
-    elif _MANY_COMPLETIONS_LIMIT < failed <= _PARALLELISM_MAX:  # a higher value is rejected already
-        problems.invalid(
-            (*path, "maxFailedIndexes"),
-            failed,
-            f"must be less than or equal to {_MANY_COMPLETIONS_LIMIT} {suffix}",
-        )
+def _check_many_completions(spec: FieldValue) -> None:
+    failed = spec["maxFailedIndexes"]
+    when = f"when completions are above {_MANY_COMPLETIONS} and used with backoff limit per index"
+    why = f"must be less than or equal to {_MANY_COMPLETIONS_LIMIT} {when}"
+    if _is_above(spec["parallelism"], _MANY_COMPLETIONS_LIMIT):
+        spec["parallelism"].invalid(why)
+    if type(failed.value) is not int:
+        failed.required(f"must be specified when completions is above {_MANY_COMPLETIONS}")
+    elif _MANY_COMPLETIONS_LIMIT < failed.value <= _PARALLELISM_MAX:  # a higher value is rejected already
+        failed.invalid(why)
 
 
-def _check_replacement(spec: Json, path: Path, problems: FieldErrors) -> None:
-    allowed = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
-    problems.check_choice((*path, "podReplacementPolicy"), spec.get("podReplacementPolicy"), allowed)
-
-
-def _check_name(meta: Json, spec: Json, problems: FieldErrors) -> None:
-    name = meta.get("name")
+def _check_name(meta: FieldValue, spec: Json) -> None:
     key = "name"
-    if is_empty(name) and type(meta.get("generateName")) is str and meta["generateName"]:
-        name = generated_name(meta["generateName"])
+    name = meta.get("name")
+    prefix = meta.get("generateName")
+    if is_empty(name) and type(prefix) is str and prefix:
         key = "generateName"
+        name = generated_name(prefix)
     if type(name) is not str or not names.is_dns_subdomain(name):
         return  # reported with the metadata
+
     completions = completions_of(spec)
     if spec.get("completionMode") == "Indexed":
         last = f"{name}-{completions - 1}" if completions else ""
         if last and (why := names.why_not_dns_label(last)):
             message = f"will not able to create pod with invalid DNS label {last}: {why}"
-            problems.invalid(("metadata", key), name, message, "shorten the name, and keep dots out of it")
+            meta[key].replaced(name).invalid(message, "shorten the name, and keep dots out of it")
             return
     if len(name) > names.LABEL_VALUE_MAX:
         why = f"must be no more than {names.LABEL_VALUE_MAX} bytes, because it becomes a label of the pods"
-        problems.invalid(("metadata", key), name, why, "shorten the name", "spec.template.labels")
+        meta[key].replaced(name).invalid(why, "shorten the name", "spec.template.labels")
 
 
-def check_job_selector(meta: Json, spec: Json, path: Path, problems: FieldErrors) -> None:
+def check_job_selector(spec: FieldValue, meta: Json) -> None:
     """Check the selector and the labels that the server generates unless `manualSelector` is set."""
-    selector = spec.get("selector")
-    selector_path = (*path, "selector")
-    template = nested_map(spec, "template", "metadata")
-    labels = nested_map(template, "labels")
-    labels_path = (*path, "template", "metadata", "labels")
+    selector = spec["selector"]
+    before = len(spec.problems)
+    selector.check(check_selector)
     if spec.get("manualSelector") is True:
-        before = len(problems)
-        check_selector(selector, selector_path, problems)
-        if selector is None:
-            problems.required(selector_path)
-        elif type(selector) is dict and len(problems) == before and not selects(selector, labels):
-            problems.invalid(labels_path, labels, "`selector` does not match template `labels`")
+        if selector.value is None:
+            selector.required()
+        labels = spec["template"]["metadata"]["labels"]
+        is_valid = selector.is_mapping and len(spec.problems) == before
+        if is_valid and not selects(selector.value, labels.mapping):
+            labels.replaced(labels.mapping).invalid("`selector` does not match template `labels`")
         return
-    check_selector(selector, selector_path, problems)
+
     generated = _generated_labels(meta)
-    if type(selector) is dict and meta.get("resourceVersion") and selects(selector, generated):
-        problems.append(
+    if selector.is_mapping and not selects(selector.value, generated):
+        selector.invalid("`selector` not auto-generated", "remove the selector: the server makes one")
+    elif selector.is_mapping and meta.get("resourceVersion"):
+        spec.problems.append(
             problem_at(
                 "invalid-value",
-                selector_path,
+                selector.path,
                 "the server generated it for this Job, and refuses it in a new one",
                 "to create the Job again, remove the selector and the labels with the controller's uid",
                 severity="note",
             )
         )
-    elif type(selector) is dict and not selects(selector, generated):
-        problems.invalid(
-            selector_path,
-            selector,
-            "`selector` not auto-generated",
-            "remove the selector: the server makes one",
-        )
-    for key in _NAME_LABELS:
-        value = labels.get(key)
-        name = meta.get("name")
-        if type(value) is str and (value != name) and (type(name) is str or name is None):
-            why = f"must be the Job's name, {quote_value(name)}" if name else "must be the Job's name, not known yet"
-            problems.invalid((*labels_path, key), value, why, "remove the label", key_path((*labels_path, key)))
-    for key in _UID_LABELS:
-        value = labels.get(key)
-        if type(value) is str and value != generated[key]:
-            why = "must be the Job's uid, which the server gives"
-            problems.invalid((*labels_path, key), value, why, "remove the label", key_path((*labels_path, key)))
+    if nested_map(spec.value, "template", "metadata", "labels"):
+        _check_labels(spec["template"]["metadata"]["labels"], meta.get("name"), generated)
+
+
+def _check_labels(labels: FieldValue, name: Any, generated: Json) -> None:
+    """Reject labels of the template that the server sets to another value."""
+    why_name = f"must be the Job's name, {quote_value(name)}" if name else "must be the Job's name, not known yet"
+    has_name = type(name) is str or name is None
+    keys = (*_NAME_LABELS, *_UID_LABELS) if has_name else _UID_LABELS
+    for key in keys:
+        label = labels[key]
+        if type(label.value) is str and label.value != generated[key]:
+            why = "must be the Job's uid, which the server gives" if key in _UID_LABELS else why_name
+            label.invalid(why, "remove the label", key_path(label.path))
 
 
 def _generated_labels(meta: Json) -> Json:
@@ -246,12 +226,6 @@ def _generated_labels(meta: Json) -> Json:
     is_stored = meta.get("resourceVersion") and meta.get("uid")
     uid = meta["uid"] if is_stored else object()
     return {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, uid)}
-
-
-def check_job_template_metadata(meta: Any, path: Path, problems: FieldErrors) -> None:
-    """Check the labels of a template from which an operator creates a Job."""
-    if type(meta) is dict and meta.get("labels"):
-        check_labels(meta["labels"], (*path, "labels"), problems)
 
 
 _RULES_MAX = 20
@@ -262,125 +236,108 @@ _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _is_number = Pattern(r"[+-]?[0-9]{1,18}").fullmatch
 
 
-def check_failure_policy(spec: Json, path: Path, problems: FieldErrors) -> None:
+def check_failure_policy(spec: FieldValue) -> None:
     """Check `podFailurePolicy` of a Job's spec, which requires restartPolicy Never."""
-    policy = spec.get("podFailurePolicy")
-    if type(policy) is not dict:
+    if type(spec.get("podFailurePolicy")) is not dict:
         return
-    rules_path = (*path, "podFailurePolicy", "rules")
-    pod = nested_map(spec, "template", "spec")
+
+    policy = spec["podFailurePolicy"]
+    pod = spec["template"]["spec"]
     if pod.get("restartPolicy") == "OnFailure":
         why = 'only "Never" is supported when podFailurePolicy is specified'
-        problems.invalid((*path, "template", "spec", "restartPolicy"), "OnFailure", why, "set restartPolicy: Never")
-    rules = policy.get("rules")
-    problems.check_length(rules_path, rules, _RULES_MAX)
-    known_containers = container_names(pod)
-    for index, rule in indexed_mappings(rules):
-        _check_rule(rule, (*rules_path, index), spec, known_containers, problems)
+        pod["restartPolicy"].invalid(why, "set restartPolicy: Never")
+    policy["rules"].check_length(_RULES_MAX)
+    known_containers = container_names(pod.mapping)
+    for rule in policy["rules"].objects():
+        _check_rule(rule, spec.get("backoffLimitPerIndex") is not None, known_containers)
 
 
-def _check_rule(rule: Json, path: Path, spec: Json, known_containers: set[str], problems: FieldErrors) -> None:
-    action = rule.get("action")
-    codes = rule.get("onExitCodes")
-    conditions = rule.get("onPodConditions")
-    problems.check_required_choice((*path, "action"), action, _ACTIONS, f"valid values: {', '.join(_ACTIONS)}")
-    if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-        problems.invalid((*path, "action"), action, "requires the backoffLimitPerIndex to be set")
-    if type(codes) is dict:
-        _check_codes(codes, (*path, "onExitCodes"), known_containers, problems)
-    problems.check_length((*path, "onPodConditions"), conditions, _PATTERNS_MAX)
-    for index, condition in indexed_mappings(conditions):
-        _check_condition(condition, (*path, "onPodConditions", index), problems)
-    if codes is not None and conditions:
-        problems.invalid(path, rule, "specifying both OnExitCodes and OnPodConditions is not supported", "split it")
-    elif codes is None and not conditions:
+def _check_rule(rule: FieldValue, has_index_limit: bool, known_containers: set[str]) -> None:
+    action = rule["action"]
+    codes = rule["onExitCodes"]
+    conditions = rule["onPodConditions"]
+    action.check_required_choice(_ACTIONS, f"valid values: {', '.join(_ACTIONS)}")
+    if action.value == "FailIndex" and not has_index_limit:
+        action.invalid("requires the backoffLimitPerIndex to be set")
+    if codes.is_mapping:
+        _check_codes(codes, known_containers)
+    conditions.check_length(_PATTERNS_MAX)
+    for condition in conditions.objects():
+        condition["type"].or_default("").check_text(why_not_key)
+        if not condition["status"].is_empty:
+            condition["status"].check_choice(("False", "True", "Unknown"))
+    if codes.value is not None and conditions.value:
+        rule.invalid("specifying both OnExitCodes and OnPodConditions is not supported", "split it")
+    elif codes.value is None and not conditions.value:
         why = "specifying one of OnExitCodes and OnPodConditions is required"
-        problems.invalid(path, rule, why, "set onExitCodes or onPodConditions")
+        rule.invalid(why, "set onExitCodes or onPodConditions")
 
 
-def _check_codes(codes: Json, path: Path, known_containers: set[str], problems: FieldErrors) -> None:
-    operator = codes.get("operator")
-    name = codes.get("containerName")
-    values = codes.get("values")
-    problems.check_required_choice((*path, "operator"), operator, ("In", "NotIn"), 'valid values: "In", "NotIn"')
-    if type(name) is str and name not in known_containers:
-        problems.invalid((*path, "containerName"), name, "must be one of the container or initContainer names")
-    values_path = (*path, "values")
-    if values is None or values == []:
-        problems.invalid(values_path, [], "at least one value is required", "list exit codes")
-    elif type(values) is list:
-        if len(values) > _CODES_MAX:
-            problems.too_many(values_path, len(values), _CODES_MAX)
-        numbers = [0 if value is None else value for value in values]
-        _check_numbers([value for value in numbers if type(value) is int], values_path, operator == "In", problems)
+def _check_codes(codes: FieldValue, known_containers: set[str]) -> None:
+    name = codes["containerName"]
+    values = codes["values"]
+    codes["operator"].check_required_choice(("In", "NotIn"), 'valid values: "In", "NotIn"')
+    if type(name.value) is str and name.value not in known_containers:
+        name.invalid("must be one of the container or initContainer names")
+    if values.value is None or values.value == []:
+        values.replaced([]).invalid("at least one value is required", "list exit codes")
+    elif type(values.value) is list:
+        values.check_length(_CODES_MAX)
+        numbers = [0 if value is None else value for value in values.value]
+        integers = [value for value in numbers if type(value) is int]
+        _check_numbers(values.replaced(integers), zero_is_wrong=codes.get("operator") == "In")
 
 
-def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, problems: FieldErrors) -> None:
+def _check_numbers(numbers: FieldValue, *, zero_is_wrong: bool) -> None:
     seen: set[int] = set()
-    for index, value in enumerate(values):
-        if zero_is_wrong and value == 0:
-            problems.invalid(
-                (*path, index), value, "must not be 0 for the In operator", "remove it: 0 is not a failure"
-            )
-        problems.check_unseen((*path, index), value, seen)
-    if values != sorted(values):
-        problems.invalid(path, values, "must be ordered", "sort the exit codes")
+    for number in numbers.items(numbers.value):
+        if zero_is_wrong and number.value == 0:
+            number.invalid("must not be 0 for the In operator", "remove it: 0 is not a failure")
+        number.check_unseen(seen)
+    if numbers.value != sorted(numbers.value):
+        numbers.invalid("must be ordered", "sort the exit codes")
 
 
-def _check_condition(condition: Json, path: Path, problems: FieldErrors) -> None:
-    kind = condition.get("type") or ""
-    status = condition.get("status")
-    problems.check_text((*path, "type"), kind, why_not_key)
-    if not is_empty(status):
-        problems.check_choice((*path, "status"), status, ("False", "True", "Unknown"))
-
-
-def check_success_policy(spec: Json, path: Path, problems: FieldErrors) -> None:
+def check_success_policy(spec: FieldValue) -> None:
     """Check `successPolicy` of a Job's spec."""
-    policy = spec.get("successPolicy")
-    policy_path = (*path, "successPolicy")
-    if type(policy) is not dict:
+    if type(spec.get("successPolicy")) is not dict:
         return
+
+    policy = spec["successPolicy"]
     if spec.get("completionMode") != "Indexed":
-        problems.invalid(policy_path, policy, "requires indexed completion mode", "set completionMode: Indexed")
+        policy.invalid("requires indexed completion mode", "set completionMode: Indexed")
         return
-    rules = policy.get("rules")
-    if rules is None or rules == []:
-        why = "at least one rules must be specified when the successPolicy is specified"
-        problems.required((*policy_path, "rules"), why)
-    else:
-        problems.check_length((*policy_path, "rules"), rules, _RULES_MAX)
-    total = spec.get("completions")
-    completions = 1 if total is None and spec.get("parallelism") is None else as_field_int(total)
-    for index, rule in indexed_mappings(rules):
-        _check_success_rule(rule, (*policy_path, "rules", index), completions, problems)
+
+    rules = policy["rules"]
+    if rules.value is None or rules.value == []:
+        rules.required("at least one rules must be specified when the successPolicy is specified")
+    rules.check_length(_RULES_MAX)
+    for rule in rules.objects():
+        _check_success_rule(rule, completions_of(spec.mapping))
 
 
-def _check_success_rule(rule: Json, path: Path, completions: int | None, problems: FieldErrors) -> None:
-    count = rule.get("succeededCount")
-    indexes = rule.get("succeededIndexes")
-    if count is None and indexes is None:
-        problems.required(path, "at least one of succeededCount or succeededIndexes must be specified")
+def _check_success_rule(rule: FieldValue, completions: int | None) -> None:
+    count = rule["succeededCount"]
+    indexes = rule["succeededIndexes"]
+    if count.value is None and indexes.value is None:
+        rule.required("at least one of succeededCount or succeededIndexes must be specified")
     listed = None
-    if type(indexes) is str:
-        indexes_path = (*path, "succeededIndexes")
-        if len(indexes) > _INDEXES_MAX:
-            problems.too_long(indexes_path, _INDEXES_MAX)
-        else:
-            listed, why = count_indexes(indexes, completions)
-            if why:
-                problems.invalid(indexes_path, indexes, f"error parsing succeededIndexes: {why}", "write it as 0,2-4")
-    if type(count) is not int:
+    if type(indexes.value) is str and len(indexes.value) > _INDEXES_MAX:
+        indexes.too_long(_INDEXES_MAX)
+    elif type(indexes.value) is str:
+        listed, why_not = count_indexes(indexes.value, completions)
+        if why_not:
+            indexes.invalid(f"error parsing succeededIndexes: {why_not}", "write it as 0,2-4")
+    if type(count.value) is not int:
         return
-    count_path = (*path, "succeededCount")
-    if count < 0:
-        problems.invalid(count_path, count, "must be greater than or equal to 0")
-    elif completions is not None and count > completions:
-        why = f"must be less than or equal to {completions} (the number of specified completions)"
-        problems.invalid(count_path, count, why)
-    elif listed is not None and count > listed:
-        why = f"must be less than or equal to {listed} (the number of indexes in the specified succeededIndexes field)"
-        problems.invalid(count_path, count, why)
+
+    if count.value < 0:
+        count.invalid("must be greater than or equal to 0")
+    elif completions is not None and count.value > completions:
+        count.invalid(f"must be less than or equal to {completions} (the number of specified completions)")
+    elif listed is not None and count.value > listed:
+        which = "the number of indexes in the specified succeededIndexes field"
+        count.invalid(f"must be less than or equal to {listed} ({which})")
 
 
 def count_indexes(text: str, completions: int | None) -> tuple[int | None, str | None]:

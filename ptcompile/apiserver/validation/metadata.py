@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.kubernetes.requests import ApiServer
+    from ptcompile.apiserver.validation.field import FieldValue
 
 
 ANNOTATIONS_MAX = 256 * 1024
@@ -89,12 +89,6 @@ def _check_name(meta: Json, path: Path, problems: FieldErrors, name_rule: TextRu
     if type(name) is str and name and (why := name_rule(name)):
         name_path = (*path, "name")
         problems.invalid(name_path, name, why, label_help(name), fix=fix_name(name, name_path))
-
-
-def check_generation(manifest: Any, problems: FieldErrors) -> None:
-    """Check the generation of kinds whose objects the server does not start at generation 1."""
-    generation = nested_map(manifest, "metadata").get("generation")
-    problems.check_not_negative(("metadata", "generation"), generation)
 
 
 def generated_name(prefix: str) -> str:
@@ -162,9 +156,9 @@ def check_finalizers(finalizers: Any, path: Path, problems: FieldErrors, built_i
         problems.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 
 
-def check_namespace(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_namespace(namespace: FieldValue) -> None:
     """Check what a Namespace has besides its metadata: finalizers."""
-    check_finalizers(nested_map(manifest, "spec").get("finalizers"), ("spec", "finalizers"), problems)
+    namespace["spec"]["finalizers"].check(check_finalizers)
 
 
 def _check_owners(owners: Any, path: Path, problems: FieldErrors) -> None:
@@ -201,8 +195,7 @@ def _has_version(api_version: str) -> bool:
     return api_version.count("/") < 2 and bool(api_version.rpartition("/")[2])
 
 
-_WITH_VALUES = ("In", "NotIn")
-_WITHOUT_VALUES = ("Exists", "DoesNotExist")
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
 
 
 def check_selector(selector: Any, path: Path, problems: FieldErrors) -> None:
@@ -212,33 +205,38 @@ def check_selector(selector: Any, path: Path, problems: FieldErrors) -> None:
     if selector.get("matchLabels"):
         check_labels(selector["matchLabels"], (*path, "matchLabels"), problems)
     for index, requirement in indexed_mappings(selector.get("matchExpressions")):
-        _check_requirement(requirement, (*path, "matchExpressions", index), problems)
+        requirement_path = (*path, "matchExpressions", index)
+        check_requirement(requirement, requirement_path, problems)
+        check_values(requirement.get("values") or [], (*requirement_path, "values"), problems)
 
 
-def _check_requirement(requirement: Json, path: Path, problems: FieldErrors) -> None:
+def check_requirement(requirement: Json, path: Path, problems: FieldErrors, *, of_nodes: bool = False) -> None:
+    """Check the operator of a requirement, how many values it has, and its key. Those of nodes may compare numbers."""
     operator = requirement.get("operator")
     values = requirement.get("values") or []
-    if operator in _WITH_VALUES:
+    values_path = (*path, "values")
+    if operator in ("In", "NotIn"):
         if not values:
-            problems.required((*path, "values"), "must be specified when `operator` is 'In' or 'NotIn'", "list values")
-    elif operator in _WITHOUT_VALUES:
+            problems.required(values_path, "must be specified when `operator` is 'In' or 'NotIn'", "list values")
+    elif operator in ("Exists", "DoesNotExist"):
         if values:
-            problems.forbidden((*path, "values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
-    elif operator is None or type(operator) is str:
-        check_operator(operator, path, problems, (*_WITH_VALUES, *_WITHOUT_VALUES))
-    check_key(requirement.get("key"), (*path, "key"), problems)
-    check_values(values, (*path, "values"), problems)
+            problems.forbidden(values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+    elif of_nodes and operator in ("Gt", "Lt"):
+        if type(values) is list and len(values) != 1:
+            why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+            problems.required(values_path, why, "give one whole number")
+    else:
+        reject_operator(operator, path, problems, (*_OPERATORS, "Gt", "Lt") if of_nodes else _OPERATORS)
+    key = "" if requirement.get("key") is None else requirement["key"]
+    if type(key) is str and (why_not := why_not_key(key)):
+        problems.invalid((*path, "key"), key, why_not)
 
 
-def check_operator(operator: Any, path: Path, problems: FieldErrors, allowed: tuple[str, ...]) -> None:
-    """Report a requirement operator that is not one of `allowed`."""
-    value = operator or ""
-    problems.invalid((*path, "operator"), value, "not a valid selector operator", f"use {', '.join(allowed)}")
-
-
-def check_key(key: Any, path: Path, problems: FieldErrors) -> None:
-    """Check the label key of a requirement."""
-    problems.check_text(path, "" if key is None else key, why_not_key)
+def reject_operator(operator: Any, path: Path, problems: FieldErrors, allowed: tuple[str, ...]) -> None:
+    """Report the operator of a requirement, which is not one of `allowed`, unless its type is wrong."""
+    value = "" if operator is None else operator
+    if type(value) is str:
+        problems.invalid((*path, "operator"), value, "not a valid selector operator", f"use {', '.join(allowed)}")
 
 
 def check_values(values: Any, path: Path, problems: FieldErrors) -> None:
@@ -246,7 +244,8 @@ def check_values(values: Any, path: Path, problems: FieldErrors) -> None:
     if type(values) is not list:
         return
     for index, value in enumerate(values):
-        problems.check_text((*path, index), value, why_not_value)
+        if type(value) is str and (why := why_not_value(value)):
+            problems.invalid((*path, index), value, why)
 
 
 def selector_keys(selector: Any) -> set[str]:

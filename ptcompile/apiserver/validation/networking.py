@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.dns import is_cidr, is_ip, is_mapped_ip, why_not_cidr
+from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.apiserver.validation.values import (
     PORT_MAX,
@@ -13,19 +14,11 @@ from ptcompile.apiserver.validation.values import (
     service_name_rule,
     why_not_path_segment,
 )
-from ptcompile.diagnostics import Path, Problems
-from ptcompile.diagnostics.field_errors import (
-    FieldErrors,
-    immutable,
-    indexed_mappings,
-    indexed_texts,
-    is_empty,
-    key_path,
-    quote_value,
-)
+from ptcompile.diagnostics import Problems
+from ptcompile.diagnostics.field_errors import immutable, key_path, quote_value
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import as_strings, nested_map
 
 _CLASS_ANNOTATION = "kubernetes.io/ingress.class"
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -34,174 +27,164 @@ _ENDINGS = ("/..", "/.")
 _CONTROLLER_MAX = 250
 
 
-def check_ingress(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_ingress(ingress: FieldValue) -> None:
     """Check an Ingress, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    path = ("spec",)
-    backend = spec.get("defaultBackend")
-    rules = spec.get("rules")
-    name = spec.get("ingressClassName")
-    if backend is None and not rules:
-        problems.invalid(path, spec, "either `defaultBackend` or `rules` must be specified", "add a rule")
-    if type(backend) is dict:
-        _check_backend(backend, (*path, "defaultBackend"), context, problems)
-    for index, rule in indexed_mappings(rules):
-        _check_rule(rule, (*path, "rules", index), context, problems)
-    for index, tls in indexed_mappings(spec.get("tls")):
-        for host_index, host in indexed_texts(tls.get("hosts")):
-            _check_host(host, (*path, "tls", index, "hosts", host_index), problems)
-        secret_path = (*path, "tls", index, "secretName")
-        problems.check_optional_text(secret_path, tls.get("secretName"), names.why_not_dns_subdomain)
-    problems.check_text((*path, "ingressClassName"), name, names.why_not_dns_subdomain)
-    object_annotations = nested_map(manifest, "metadata", "annotations")
-    if name is not None and object_annotations.get(_CLASS_ANNOTATION):
-        annotation_path = ("metadata", "annotations", _CLASS_ANNOTATION)
+    spec = ingress["spec"]
+    backend = spec["defaultBackend"]
+    class_name = spec["ingressClassName"]
+    if backend.value is None and not spec.get("rules"):
+        why = "either `defaultBackend` or `rules` must be specified"
+        spec.replaced(spec.mapping).invalid(why, "add a rule")
+    if backend.is_mapping:
+        _check_backend(backend)
+    for rule in spec["rules"].objects():
+        _check_rule(rule)
+    for tls in spec["tls"].objects():
+        for host in tls["hosts"].texts():
+            _check_host(host)
+        tls["secretName"].check_optional_text(names.why_not_dns_subdomain)
+    class_name.check_text(names.why_not_dns_subdomain)
+
+    annotation = ingress["metadata"]["annotations"][_CLASS_ANNOTATION]
+    if class_name.value is not None and annotation.value:
         why = "can not be set when the class field is also set"
-        problems.invalid(
-            annotation_path,
-            object_annotations[_CLASS_ANNOTATION],
-            why,
-            "remove the annotation",
-            key_path(annotation_path),
-        )
+        annotation.invalid(why, "remove the annotation", key_path(annotation.path))
 
 
-def _check_host(host: str, path: Path, problems: FieldErrors) -> None:
-    why = names.why_not_dns_subdomain(host.removeprefix("*."))
-    if why:
-        problems.invalid(path, host, why)
+def _check_host(host: FieldValue) -> None:
+    if why := names.why_not_dns_subdomain(host.value.removeprefix("*.")):
+        host.invalid(why)
 
 
-def _check_rule(rule: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    host = rule.get("host")
-    if type(host) is str and host:
-        if is_ip(host):
-            problems.invalid((*path, "host"), host, "must be a DNS name, not an IP address")
+def _check_rule(rule: FieldValue) -> None:
+    host = rule["host"]
+    if type(host.value) is str and host.value:
+        if is_ip(host.value):
+            host.invalid("must be a DNS name, not an IP address")
         else:
-            _check_host(host, (*path, "host"), problems)
-    http = rule.get("http")
-    if type(http) is not dict:
+            _check_host(host)
+    if not rule["http"].is_mapping:
         return
-    if not http.get("paths"):
-        problems.required((*path, "http", "paths"))
-    for index, http_path in indexed_mappings(http.get("paths")):
-        _check_path(http_path, (*path, "http", "paths", index), problems)
-        _check_backend(nested_map(http_path, "backend"), (*path, "http", "paths", index, "backend"), context, problems)
+
+    paths = rule["http"]["paths"]
+    if not paths.value:
+        paths.required()
+    for http_path in paths.objects():
+        _check_path(http_path)
+        _check_backend(http_path["backend"])
 
 
-def _check_path(http_path: Json, path: Path, problems: FieldErrors) -> None:
-    kind = http_path.get("pathType")
-    text = http_path.get("path") or ""
-    if kind is None:
-        problems.required((*path, "pathType"), "pathType must be specified", "use Prefix, or Exact")
+def _check_path(http_path: FieldValue) -> None:
+    kind = http_path["pathType"]
+    path = http_path["path"].or_default("")
+    if kind.value is None:
+        kind.required("pathType must be specified", "use Prefix, or Exact")
         return
-    if type(kind) is not str or type(text) is not str:
+    text = path.value
+    if type(kind.value) is not str or type(text) is not str:
         return
-    problems.check_choice((*path, "pathType"), kind, _PATH_TYPES)
-    strict = kind in ("Exact", "Prefix")
+
+    kind.check_choice(_PATH_TYPES)
+    strict = kind.value in ("Exact", "Prefix")
     if (strict or text) and not text.startswith("/"):
-        problems.invalid((*path, "path"), text, "must be an absolute path", f"write /{text}")
+        path.invalid("must be an absolute path", f"write /{text}")
     elif strict:
         for part in _SEQUENCES:
             if part in text:
-                problems.invalid((*path, "path"), text, f"must not contain '{part}'")
+                path.invalid(f"must not contain '{part}'")
         for end in _ENDINGS:
             if text.endswith(end):
-                problems.invalid((*path, "path"), text, f"cannot end with '{end}'")
+                path.invalid(f"cannot end with '{end}'")
 
 
-def _check_backend(backend: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    service = backend.get("service")
-    resource = backend.get("resource")
-    if service is not None and resource is not None:
-        problems.invalid(path, "", "cannot set both resource and service backends", "keep one of the two")
-    elif type(resource) is dict:
-        _check_object(resource, (*path, "resource"), problems)
-    elif service is None:
-        problems.required(path, "resource or service backend is required", "name the service and its port")
-    elif type(service) is dict:
-        name_path = (*path, "service", "name")
-        problems.check_required_text(name_path, service.get("name"), service_name_rule(context))
-        _check_port(nested_map(service, "port"), (*path, "service", "port"), problems)
+def _check_backend(backend: FieldValue) -> None:
+    service = backend["service"]
+    resource = backend["resource"]
+    if service.value is not None and resource.value is not None:
+        backend.replaced("").invalid("cannot set both resource and service backends", "keep one of the two")
+    elif resource.is_mapping:
+        _check_object(resource)
+    elif service.value is None:
+        backend.required("resource or service backend is required", "name the service and its port")
+    elif service.is_mapping:
+        service["name"].check_required_text(service_name_rule(backend.server))
+        _check_port(service["port"])
 
 
-def _check_port(port: Json, path: Path, problems: FieldErrors) -> None:
-    name = port.get("name")
-    number = port.get("number")
-    if name and number:
-        problems.invalid(path, "", "cannot set both port name & port number", "keep one of the two")
-    elif type(name) is str and name:
-        problems.check_text((*path, "name"), name, names.why_not_port_name)
-    elif number:
-        check_port_number(problems, (*path, "number"), number)
+def _check_port(port: FieldValue) -> None:
+    name = port["name"]
+    number = port["number"]
+    if name.value and number.value:
+        port.replaced("").invalid("cannot set both port name & port number", "keep one of the two")
+    elif type(name.value) is str and name.value:
+        name.check_text(names.why_not_port_name)
+    elif number.value:
+        check_port_number(number)
     else:
-        problems.required(path, "port name or number is required")
+        port.required("port name or number is required")
 
 
-def _check_object(reference: Json, path: Path, problems: FieldErrors) -> None:
-    problems.check_text((*path, "apiGroup"), reference.get("apiGroup"), names.why_not_dns_subdomain)
-    problems.check_required(reference, path, "kind", "name")
+def _check_object(reference: FieldValue) -> None:
+    reference["apiGroup"].check_text(names.why_not_dns_subdomain)
+    reference.require("kind", "name")
 
 
-def check_ingress_class(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_ingress_class(ingress_class: FieldValue) -> None:
     """Check an IngressClass, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    controller = spec.get("controller") or ""
-    parameters = spec.get("parameters")
-    controller_path = ("spec", "controller")
-    if type(controller) is str and len(controller) > _CONTROLLER_MAX:
-        problems.too_long(controller_path, _CONTROLLER_MAX)
-    problems.check_text(controller_path, controller, names.why_not_domain_prefixed_path)
-    if type(parameters) is not dict:
+    controller = ingress_class["spec"]["controller"].or_default("")
+    parameters = ingress_class["spec"]["parameters"]
+    if type(controller.value) is str and len(controller.value) > _CONTROLLER_MAX:
+        controller.too_long(_CONTROLLER_MAX)
+    controller.check_text(names.why_not_domain_prefixed_path)
+    if not parameters.is_mapping:
         return
-    path = ("spec", "parameters")
-    _check_object(parameters, path, problems)
-    scope = parameters.get("scope", "Cluster")
-    namespace = parameters.get("namespace")
-    problems.check_choice((*path, "scope"), scope, ("Cluster", "Namespace"))
-    if scope == "Namespace":
-        if not namespace:
-            problems.required((*path, "namespace"), "`parameters.scope` is set to 'Namespace'")
+
+    _check_object(parameters)
+    scope = parameters["scope"].replaced(parameters.mapping.get("scope", "Cluster"))
+    namespace = parameters["namespace"]
+    scope.check_choice(("Cluster", "Namespace"))
+    if scope.value == "Namespace":
+        if not namespace.value:
+            namespace.required("`parameters.scope` is set to 'Namespace'")
         else:
-            problems.check_text((*path, "namespace"), namespace, names.why_not_dns_label)
-    elif namespace is not None and scope == "Cluster":
-        problems.forbidden((*path, "namespace"), "`parameters.scope` is set to 'Cluster'")
+            namespace.check_text(names.why_not_dns_label)
+    elif namespace.value is not None and scope.value == "Cluster":
+        namespace.forbidden("`parameters.scope` is set to 'Cluster'")
 
 
-def check_ip_address(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_ip_address(address: FieldValue) -> None:
     """Check an IPAddress, except its metadata."""
-    path = ("spec", "parentRef")
-    parent = nested_map(manifest, "spec").get("parentRef")
-    if parent is None:
-        problems.required(path, help="name the Service that has the address")
-    if type(parent) is not dict:
+    parent = address["spec"]["parentRef"]
+    if parent.value is None:
+        parent.required(help="name the Service that has the address")
+    if not parent.is_mapping:
         return
-    problems.check_optional_text((*path, "group"), parent.get("group"), names.why_not_dns_subdomain)
+
+    parent["group"].check_optional_text(names.why_not_dns_subdomain)
     for key in ("resource", "name"):
-        problems.check_required_text((*path, key), parent.get(key), why_not_path_segment)
-    problems.check_optional_text((*path, "namespace"), parent.get("namespace"), why_not_path_segment)
+        parent[key].check_required_text(why_not_path_segment)
+    parent["namespace"].check_optional_text(why_not_path_segment)
 
 
-def check_service_cidr(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_service_cidr(service_cidr: FieldValue) -> None:
     """Check a ServiceCIDR, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    path = ("spec", "cidrs")
-    value = spec.get("cidrs")
-    if value is None or value == []:
-        problems.required(path, "at least one CIDR required", "add a range, such as 10.0.0.0/16")
-    if type(value) is not list:
+    field = service_cidr["spec"]["cidrs"]
+    if field.value is None or field.value == []:
+        field.required("at least one CIDR required", "add a range, such as 10.0.0.0/16")
+    if type(field.value) is not list:
         return
-    cidrs = ["" if item is None else item for item in value]
+
+    cidrs = ["" if item is None else item for item in field.value]
     if len(cidrs) > 2:
-        problems.invalid(path, value, "may only hold up to 2 values", "keep one range of each IP family")
+        field.invalid("may only hold up to 2 values", "keep one range of each IP family")
     elif not all(type(cidr) is str for cidr in cidrs):
         return
     elif len(cidrs) == 2 and all(map(is_cidr, cidrs)) and not is_dual_stack(cidrs):
         why = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
-        problems.invalid(path, value, why, "keep one range of each IP family")
+        field.invalid(why, "keep one range of each IP family")
     else:
-        for index, cidr in enumerate(cidrs):
-            problems.check_text((*path, index), cidr, _why_not_canonical_cidr)
+        for cidr in field.items(cidrs):
+            cidr.check_text(_why_not_canonical_cidr)
 
 
 def is_dual_stack(cidrs: list[str]) -> bool:
@@ -236,79 +219,78 @@ def service_cidr_update(update: Update) -> Problems:
 _TYPES = ("Egress", "Ingress")
 
 
-def check_network_policy(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
+def check_network_policy(policy: FieldValue) -> None:
     """Check a NetworkPolicy, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    path = ("spec",)
-    check_selector(spec.get("podSelector"), (*path, "podSelector"), problems)
+    spec = policy["spec"]
+    spec["podSelector"].check(check_selector)
     for side, peers in (("ingress", "from"), ("egress", "to")):
-        for index, rule in indexed_mappings(spec.get(side)):
-            rule_path = (*path, side, index)
-            for entry_index, port in indexed_mappings(rule.get("ports")):
-                _check_policy_port(port, (*rule_path, "ports", entry_index), problems)
-            for entry_index, peer in indexed_mappings(rule.get(peers)):
-                _check_peer(peer, (*rule_path, peers, entry_index), context, problems)
-    kinds = spec.get("policyTypes")
-    if type(kinds) is list:
-        if len(kinds) > len(_TYPES):
-            why = "may not specify more than two policyTypes"
-            problems.invalid((*path, "policyTypes"), kinds, why, "name each type once")
-            return
-        for index, kind in enumerate(kinds):
-            problems.check_choice((*path, "policyTypes", index), "" if kind is None else kind, _TYPES)
+        for rule in spec[side].objects():
+            for port in rule["ports"].objects():
+                _check_policy_port(port)
+            for peer in rule[peers].objects():
+                _check_peer(peer)
 
-
-def _check_policy_port(port: Json, path: Path, problems: FieldErrors) -> None:
-    number = port.get("port")
-    end = port.get("endPort")
-    if port.get("protocol") is not None:
-        problems.check_choice((*path, "protocol"), port["protocol"], PROTOCOLS)
-    if number is not None:
-        check_port_reference(problems, (*path, "port"), number)
-    if type(end) is not int:
+    kinds = spec["policyTypes"]
+    if type(kinds.value) is not list:
         return
-    end_port_path = (*path, "endPort")
-    if number is None:
-        problems.required((*path, "port"), "must be specified when `endPort` is specified")
-    elif type(number) is str:
-        problems.invalid(end_port_path, end, "may not be specified when `port` is non-numeric", "use a port number")
-    elif type(number) is int and not number <= end <= PORT_MAX:
-        why = "must be greater than or equal to `port`" if end < number else f"must be between 1 and {PORT_MAX}"
-        problems.invalid(end_port_path, end, why)
+    if len(kinds.value) > len(_TYPES):
+        kinds.invalid("may not specify more than two policyTypes", "name each type once")
+        return
+    for kind in kinds.texts():
+        kind.check_choice(_TYPES)
 
 
-def _check_peer(peer: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
+def _check_policy_port(port: FieldValue) -> None:
+    number = port["port"]
+    end = port["endPort"]
+    port["protocol"].check_choice(PROTOCOLS)
+    if number.value is not None:
+        check_port_reference(number)
+    if type(end.value) is not int:
+        return
+
+    if number.value is None:
+        number.required("must be specified when `endPort` is specified")
+    elif type(number.value) is str:
+        end.invalid("may not be specified when `port` is non-numeric", "use a port number")
+    elif type(number.value) is int and end.value < number.value:
+        end.invalid("must be greater than or equal to `port`")
+    elif type(number.value) is int and end.value > PORT_MAX:
+        end.invalid(f"must be between 1 and {PORT_MAX}")
+
+
+def _check_peer(peer: FieldValue) -> None:
     set_fields = [key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None]
     if not set_fields:
-        problems.required(path, "must specify a peer", "select pods, namespaces or an ipBlock")
+        peer.required("must specify a peer", "select pods, namespaces or an ipBlock")
     for key in set_fields:
         if key != "ipBlock":
-            check_selector(peer[key], (*path, key), problems)
+            peer[key].check(check_selector)
     if "ipBlock" in set_fields:
         if len(set_fields) > 1:
-            problems.forbidden(path, "may not specify both ipBlock and another peer", "split the peer in two")
-        _check_block(as_mapping(peer["ipBlock"]), (*path, "ipBlock"), context, problems)
+            peer.forbidden("may not specify both ipBlock and another peer", "split the peer in two")
+        _check_block(peer["ipBlock"])
 
 
-def _check_block(block: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    text = block.get("cidr")
-    if is_empty(text):
-        problems.required((*path, "cidr"), help="write it as 10.0.0.0/8")
+def _check_block(block: FieldValue) -> None:
+    cidr = block["cidr"]
+    help = "write it as 10.0.0.0/8"
+    if cidr.is_empty:
+        cidr.required(help=help)
+    if type(cidr.value) is not str or cidr.is_empty:
         return
-    if type(text) is not str:
+    if why := why_not_cidr(cidr.value, block.server):
+        cidr.invalid(why, help)
         return
-    if why := why_not_cidr(text, context):
-        problems.invalid((*path, "cidr"), text, why, "write it as 10.0.0.0/8")
-        return
-    network = _parse_network(text)
-    for index, hole in indexed_texts(block.get("except")):
-        hole_path = (*path, "except", index)
-        if why := why_not_cidr(hole, context):
-            problems.invalid(hole_path, hole, why)
+
+    network = _parse_network(cidr.value)
+    for hole in block["except"].texts():
+        if why := why_not_cidr(hole.value, block.server):
+            hole.invalid(why)
             continue
-        inner = _parse_network(hole)
+        inner = _parse_network(hole.value)
         if inner.version != network.version or inner.prefixlen <= network.prefixlen or inner[0] not in network:
-            problems.invalid(hole_path, hole, f"must be a strict subset of `cidr` {quote_value(text)}")
+            hole.invalid(f"must be a strict subset of `cidr` {quote_value(cidr.value)}")
 
 
 def _parse_network(text: str) -> Any:

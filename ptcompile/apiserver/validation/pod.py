@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from ptcompile.apiserver.validation.containers import RESTART_POLICIES, check_containers
-from ptcompile.apiserver.validation.context import FIELD_GATES, PodContext, is_dropped
+from ptcompile.apiserver.validation.context import FIELD_GATES, is_dropped
 from ptcompile.apiserver.validation.dns import (
     check_dns_config,
     check_dns_policy,
@@ -13,6 +13,7 @@ from ptcompile.apiserver.validation.dns import (
     check_hostname_override,
     check_label_field,
 )
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels, why_not_key
 from ptcompile.apiserver.validation.pod_groups import check_eviction_responders, check_scheduling_group
 from ptcompile.apiserver.validation.resources import check_amounts, check_pod_resources
@@ -37,18 +38,18 @@ from ptcompile.diagnostics.field_errors import (
     container_names,
     forbidden_change,
     indexed_mappings,
-    is_empty,
     key_path,
 )
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer, Update
+from ptcompile.kubernetes.resources import HUGE_PAGES
 from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    PodFieldCheck = Callable[[Any, Path, PodContext], None]
+    PodFieldCheck = Callable[[FieldValue], None]
 
 
 _MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
@@ -69,48 +70,43 @@ _LINUX_SECURITY_FIELDS = (
     "supplementalGroups",
     "supplementalGroupsPolicy",
     "seLinuxChangePolicy",
+    "capabilities",
+    "readOnlyRootFilesystem",
+    "privileged",
+    "allowPrivilegeEscalation",
+    "procMount",
 )
 
 
-def check_pod_only_rules(spec: Json, path: Path, problems: FieldErrors) -> None:
+def check_pod_only_rules(spec: FieldValue) -> None:
     """Check what the server accepts in a template but rejects in a Pod."""
     for key in ("containers", "initContainers"):
-        for index, container in indexed_mappings(spec.get(key)):
-            image = container.get("image")
+        for container in spec[key].objects() if spec.get(key) else ():
+            image = container.value.get("image")
             if type(image) is str and image != image.strip():
-                why = "must not have leading or trailing whitespace"
-                problems.invalid((*path, key, index, "image"), image, why, "remove the whitespace")
+                container["image"].invalid("must not have leading or trailing whitespace", "remove the whitespace")
     if spec.get("nodeName") and spec.get("schedulingGates"):
-        why = "cannot be set until all schedulingGates have been cleared"
-        problems.forbidden((*path, "nodeName"), why)
+        spec["nodeName"].forbidden("cannot be set until all schedulingGates have been cleared")
     if spec.get("overhead") and not spec.get("runtimeClassName"):
-        why = "Pod Overhead set without corresponding RuntimeClass defined Overhead"
-        problems.forbidden((*path, "overhead"), why)
+        spec["overhead"].forbidden("Pod Overhead set without corresponding RuntimeClass defined Overhead")
 
 
-def check_pod_annotations(meta: Any, spec: Any, path: Path, problems: FieldErrors) -> None:
+def check_pod_annotations(metadata: FieldValue, spec: Any) -> None:
     """Check annotations that the server interprets (Kubernetes 1.36 `ValidatePodSpecificAnnotations`)."""
-    annotations = as_mapping(as_mapping(meta).get("annotations"))
-    for key, value in annotations.items():
-        annotation_path = (*path, "annotations", key)
+    for key, annotation in metadata["annotations"].entries():
+        field = key_path(annotation.path)
+        text = annotation.value
         if key == _MIRROR_ANNOTATION and not as_mapping(spec).get("nodeName"):
-            problems.invalid(
-                annotation_path,
-                value,
-                "must set spec.nodeName if mirror pod annotation is set",
-                field=key_path(annotation_path),
-            )
-        elif key == _DELETION_COST_ANNOTATION and type(value) is str and not _is_int32(value):
-            problems.invalid(annotation_path, value, "must be a 32bit integer", field=key_path(annotation_path))
-        elif key.startswith(_APP_ARMOR_PREFIX) and type(value) is str:
-            _check_app_armor(key[len(_APP_ARMOR_PREFIX) :], value, annotation_path, spec, problems)
-
-
-def _check_app_armor(container: str, profile: str, path: Path, spec: Any, problems: FieldErrors) -> None:
-    if container not in container_names(as_mapping(spec)):
-        problems.invalid(path, container, "container not found", "name one of the pod's containers", key_path(path))
-    if profile not in ("runtime/default", "unconfined", "") and not profile.startswith("localhost/"):
-        problems.invalid(path, profile, "invalid AppArmor profile name", field=key_path(path))
+            annotation.invalid("must set spec.nodeName if mirror pod annotation is set", field=field)
+        elif key == _DELETION_COST_ANNOTATION and type(text) is str and not _is_int32(text):
+            annotation.invalid("must be a 32bit integer", field=field)
+        elif key.startswith(_APP_ARMOR_PREFIX) and type(text) is str:
+            container = key.removeprefix(_APP_ARMOR_PREFIX)
+            if container not in container_names(as_mapping(spec)):
+                missing = annotation.replaced(container)
+                missing.invalid("container not found", "name one of the pod's containers", field)
+            if text not in ("runtime/default", "unconfined", "") and not text.startswith("localhost/"):
+                annotation.invalid("invalid AppArmor profile name", field=field)
 
 
 def _is_int32(text: str) -> bool:
@@ -120,60 +116,49 @@ def _is_int32(text: str) -> bool:
     return digits.isascii() and digits.isdigit() and len(digits) < 11 and -_INT32_LIMIT <= int(text) < _INT32_LIMIT
 
 
-def check_os(value: Any, path: Path, scope: PodContext) -> None:
+def check_os(os: FieldValue) -> None:
     """Check `spec.os`, and the fields that the other operating system does not have."""
-    if type(value) is not dict:
+    if not os.is_mapping:
         return
-    name = value.get("name")
-    problems = scope.problems
-    if is_empty(name):
-        problems.required((*path, "name"), "cannot be empty", "set it to linux, or remove `os`")
-    elif name == "windows":
-        _check_windows(scope, path[:-1])
-    elif name == "linux":
-        _check_linux(scope, path[:-1])
+    name = os["name"]
+    if name.is_empty:
+        name.required("cannot be empty", "set it to linux, or remove `os`")
+    elif name.value == "windows":
+        _check_windows(os.pod)
+    elif name.value == "linux":
+        _check_linux(os.pod)
     else:
-        problems.check_choice(path, name, ("linux", "windows"))
+        os.replaced(name.value).check_choice(("linux", "windows"))
 
 
-def _security_contexts(scope: PodContext, path: Path) -> list[tuple[Path, Json]]:
-    out = [((*path, "securityContext"), as_mapping(scope.spec.get("securityContext")))]
-    for key in ("containers", "initContainers"):
-        for index, container in indexed_mappings(scope.spec.get(key)):
-            out.append(((*path, key, index, "securityContext"), nested_map(container, "securityContext")))
-    return out
+def _security_contexts(pod: FieldValue) -> Iterator[FieldValue]:
+    for holder in (pod, *pod["containers"].objects(), *pod["initContainers"].objects()):
+        yield holder["securityContext"]
 
 
-def _check_linux(scope: PodContext, path: Path) -> None:
-    for context_path, context in _security_contexts(scope, path):
+def _check_linux(pod: FieldValue) -> None:
+    for context in _security_contexts(pod):
         if context.get("windowsOptions") is not None:
-            why = "windows options cannot be set for a linux pod"
-            scope.problems.forbidden((*context_path, "windowsOptions"), why)
+            context["windowsOptions"].forbidden("windows options cannot be set for a linux pod")
 
 
-def _check_windows(scope: PodContext, path: Path) -> None:
+def _check_windows(pod: FieldValue) -> None:
+    why = "cannot be set for a windows pod"
     for name in (*_LINUX_ONLY_IF_TRUE, *_LINUX_ONLY_FIELDS):
-        value = scope.spec.get(name)
+        value = pod.get(name)
         if value is True or (value is False and name in _LINUX_ONLY_FIELDS):
-            scope.problems.forbidden((*path, name), "cannot be set for a windows pod")
-    security_fields = (
-        *_LINUX_SECURITY_FIELDS,
-        "capabilities",
-        "readOnlyRootFilesystem",
-        "privileged",
-        "allowPrivilegeEscalation",
-    )
-    for context_path, context in _security_contexts(scope, path):
-        for name in (*security_fields, "procMount"):
+            pod[name].forbidden(why)
+    for context in _security_contexts(pod):
+        for name in _LINUX_SECURITY_FIELDS:
             if context.get(name) is not None:
-                scope.problems.forbidden((*context_path, name), "cannot be set for a windows pod")
+                context[name].forbidden(why)
 
 
-def check_pod(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_pod(pod: FieldValue) -> None:
     """Check a Pod, except the generic part of its metadata."""
-    spec = manifest.get("spec")
-    check_pod_annotations(manifest.get("metadata"), spec, ("metadata",), problems)
-    check_pod_spec(spec, ("spec",), context, problems, template=False)
+    spec = pod["spec"]
+    check_pod_annotations(pod["metadata"], spec.value)
+    check_pod_spec(spec.value, spec.path, spec.server, spec.problems, template=False)
 
 
 def check_pod_spec(
@@ -193,26 +178,46 @@ def check_pod_spec(
     spec = {} if spec is None else spec
     if type(spec) is not dict:
         return
+
     volumes = volumes_by_name(spec.get("volumes"))
     if volumes is not None and extra_volumes:
         volumes = {**dict.fromkeys(extra_volumes), **volumes}
-    scope = PodContext(spec, context, template, volumes, _claim_names(spec.get("resourceClaims")), problems)
+    scope = CheckScope(
+        server=context,
+        problems=problems,
+        pod=spec,
+        template=template,
+        volumes=volumes,
+        claims=_claim_names(spec.get("resourceClaims")),
+    )
+    _check_spec(FieldValue(spec, path, scope))
+
+
+def _check_spec(spec: FieldValue) -> None:
     seen: set[str] = set()
-    check_containers(spec.get("containers"), (*path, "containers"), seen, scope)
-    inits = spec.get("initContainers")
-    if inits:
-        check_containers(inits, (*path, "initContainers"), seen, scope)
-    for key, value in spec.items():
+    check_containers(spec["containers"], seen)
+    if spec.value.get("initContainers"):
+        check_containers(spec["initContainers"], seen)
+    for key, value in spec.value.items():
         check = _FIELDS.get(key)
-        if check is None or value is None or (key in FIELD_GATES and is_dropped(key, context)):
+        if check is None or value is None or (key in FIELD_GATES and is_dropped(key, spec.server)):
             continue
-        check(value, (*path, key), scope)
-    _check_host_ports(spec, path, problems, template)
-    check_host_process(spec, path, problems)
-    if spec.get("hostUsers") is False or spec.get("shareProcessNamespace"):
-        check_host_namespaces(spec, path, context, problems)
-    if not template:
-        check_pod_only_rules(spec, path, problems)
+        check(spec[key])
+    _check_host_ports(spec)
+    check_host_process(spec)
+    check_host_namespaces(spec)
+    if not spec.scope.template:
+        check_pod_only_rules(spec)
+
+
+def check_template(template: FieldValue, extra_volumes: frozenset[str] = frozenset()) -> None:
+    """Check the pod template of one of the server's own controllers."""
+    meta = template["metadata"]
+    spec = template["spec"]
+    if meta.value:
+        check_template_metadata(meta, template)
+        check_pod_annotations(meta, spec.value)
+    check_pod_spec(spec.value, spec.path, spec.server, spec.problems, template=True, extra_volumes=extra_volumes)
 
 
 def _claim_names(value: Any) -> frozenset[str] | None:
@@ -222,84 +227,83 @@ def _claim_names(value: Any) -> frozenset[str] | None:
     return None if any(type(name) is not str for name in claims) else frozenset(claims)
 
 
-def _check_host_ports(spec: Json, path: Path, problems: FieldErrors, template: bool) -> None:
-    fill = spec.get("hostNetwork") is True and not template
-    check_host_ports(spec.get("containers"), (*path, "containers"), problems, fill)
-    for index, init in indexed_mappings(spec.get("initContainers")):  # init containers run one after another
-        if init.get("ports"):
-            containers = [None] * index + [init]
-            check_host_ports(containers, (*path, "initContainers"), problems, fill)
+def _check_host_ports(spec: FieldValue) -> None:
+    fill = spec.get("hostNetwork") is True and not spec.scope.template
+    check_host_ports(spec["containers"].objects(), fill)
+    # init containers run one after another
+    for init in spec["initContainers"].objects() if spec.get("initContainers") else ():
+        check_host_ports([init], fill)
 
 
-def _check_restart(value: Any, path: Path, scope: PodContext) -> None:
-    if value:
-        scope.problems.check_choice(path, value, RESTART_POLICIES)
+def _check_restart(policy: FieldValue) -> None:
+    if policy.value:
+        policy.check_choice(RESTART_POLICIES)
 
 
-def _check_subdomain_name(value: Any, path: Path, scope: PodContext) -> None:
-    scope.problems.check_optional_text(path, value, names.why_not_dns_subdomain)
+def _check_subdomain_name(name: FieldValue) -> None:
+    name.check_optional_text(names.why_not_dns_subdomain)
 
 
-def _check_deprecated_account(value: Any, path: Path, scope: PodContext) -> None:
-    if not scope.spec.get("serviceAccountName"):  # `serviceAccount` is its deprecated name
-        _check_subdomain_name(value, path, scope)
+def _check_deprecated_account(name: FieldValue) -> None:
+    if not name.pod.get("serviceAccountName"):  # `serviceAccount` is its deprecated name
+        _check_subdomain_name(name)
 
 
-def _check_runtime_class(value: Any, path: Path, scope: PodContext) -> None:
-    scope.problems.check_text(path, value, names.why_not_dns_subdomain)
+def _check_runtime_class(name: FieldValue) -> None:
+    name.check_text(names.why_not_dns_subdomain)
 
 
-def _check_deadline(value: Any, path: Path, scope: PodContext) -> None:
-    scope.problems.check_range(path, value, 1, ID_MAX)
+def _check_deadline(seconds: FieldValue) -> None:
+    seconds.check_range(1, ID_MAX)
 
 
-def _check_preemption(value: Any, path: Path, scope: PodContext) -> None:
-    scope.problems.check_required_choice(path, value, ("Never", "PreemptLowerPriority"))
+def _check_preemption(policy: FieldValue) -> None:
+    policy.check_required_choice(("Never", "PreemptLowerPriority"))
 
 
-def _check_readiness_gates(value: Any, path: Path, scope: PodContext) -> None:
-    for index, gate in indexed_mappings(value):
-        scope.problems.check_text((*path, index, "conditionType"), gate.get("conditionType") or "", why_not_key)
+def _check_readiness_gates(gates: FieldValue) -> None:
+    for gate in gates.objects():
+        gate["conditionType"].or_default("").check_text(why_not_key)
 
 
-def _check_overhead(value: Any, path: Path, scope: PodContext) -> None:
-    check_amounts({"limits": value}, path, scope.problems, partial=True)
-    if type(value) is dict and not value.keys() & {"cpu", "memory"} and any(n.startswith("hugepages-") for n in value):
-        scope.problems.forbidden(path, "HugePages require cpu or memory", "add cpu or memory")
+def _check_overhead(overhead: FieldValue) -> None:
+    check_amounts({"limits": overhead.value}, overhead.path, overhead.problems, partial=True)
+    resources = overhead.mapping.keys()
+    if not resources & {"cpu", "memory"} and any(name.startswith(HUGE_PAGES) for name in resources):
+        overhead.forbidden("HugePages require cpu or memory", "add cpu or memory")
 
 
-def _check_ephemeral(value: Any, path: Path, scope: PodContext) -> None:
-    if value:
-        why = "ephemeral containers not allowed in pod template" if scope.template else "cannot be set on create"
-        scope.problems.forbidden(path, why, "add them to the running pod with kubectl debug")
+def _check_ephemeral(containers: FieldValue) -> None:
+    if containers.value:
+        in_template = containers.scope.template
+        why = "ephemeral containers not allowed in pod template" if in_template else "cannot be set on create"
+        containers.forbidden(why, "add them to the running pod with kubectl debug")
 
 
-def _check_resource_claims(value: Any, path: Path, scope: PodContext) -> None:
-    problems = scope.problems
+def _check_resource_claims(claims: FieldValue) -> None:
     seen = set[str]()
-    for index, claim in indexed_mappings(value):
-        name = claim.get("name")
-        claim_path = (*path, index)
-        if is_empty(name):
-            problems.required((*claim_path, "name"))
-        elif type(name) is str:
-            if name in seen:
-                problems.duplicate((*claim_path, "name"), name)
+    for claim in claims.objects():
+        name = claim["name"]
+        if name.is_empty:
+            name.required()
+        elif type(name.value) is str:
+            if name.value in seen:
+                name.duplicate()
             else:
-                problems.check_text((*claim_path, "name"), name, names.why_not_dns_label)
-            seen.add(name)
-        _check_claim_source(claim, claim_path, problems)
+                name.check_text(names.why_not_dns_label)
+            seen.add(name.value)
+        _check_claim_source(claim)
 
 
-def _check_claim_source(claim: Json, path: Path, problems: FieldErrors) -> None:
-    fields = ("resourceClaimName", "resourceClaimTemplateName")
-    set_fields = [key for key in fields if claim.get(key) is not None]
-    if len(set_fields) > 1:
-        problems.invalid(path, claim, f"at most one of `{fields[0]}` or `{fields[1]}` may be specified", "keep one")
-    elif not set_fields:
-        problems.invalid(path, claim, f"must specify one of: `{fields[0]}`, `{fields[1]}`", "set one of them")
-    for key in set_fields:
-        problems.check_text((*path, key), claim[key], names.why_not_dns_subdomain)
+def _check_claim_source(claim: FieldValue) -> None:
+    keys = ("resourceClaimName", "resourceClaimTemplateName")
+    sources = [claim[key] for key in keys if claim.get(key) is not None]
+    if len(sources) > 1:
+        claim.invalid(f"at most one of `{keys[0]}` or `{keys[1]}` may be specified", "keep one")
+    elif not sources:
+        claim.invalid(f"must specify one of: `{keys[0]}`, `{keys[1]}`", "set one of them")
+    for source in sources:
+        source.check_text(names.why_not_dns_subdomain)
 
 
 _FIELDS: Mapping[str, PodFieldCheck] = {
@@ -335,16 +339,14 @@ _FIELDS: Mapping[str, PodFieldCheck] = {
 }
 
 
-def check_template_metadata(meta: Any, path: Path, problems: FieldErrors, server_path: Path) -> None:
-    """Check the labels and annotations of a template; `server_path` is the path that the server reports (a Job's:
-    `spec.template`).
+def check_template_metadata(meta: FieldValue, reported: FieldValue) -> None:
+    """Check the labels and annotations of a template; `reported` is the object that the server names with the labels
+    (a Job's: `spec.template`).
     """
-    if type(meta) is not dict:
-        return
     if meta.get("labels"):
-        check_labels(meta["labels"], (*path, "labels"), problems, field_path((*server_path, "labels")))
-    if meta.get("annotations"):
-        check_annotations(meta["annotations"], (*path, "annotations"), problems)
+        labels = meta["labels"]
+        check_labels(labels.value, labels.path, meta.problems, field_path(reported["labels"].path))
+    meta["annotations"].check(check_annotations)
 
 
 _RECREATE_HELP = "delete the pod and apply again: only a pod's images, deadline and tolerations can change"

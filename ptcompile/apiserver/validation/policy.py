@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptcompile._internal.namedtuple import Any
+from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import check_selector, why_not_key
 from ptcompile.apiserver.validation.resources import why_not_resource
 from ptcompile.apiserver.validation.values import check_amount_or_percent
-from ptcompile.diagnostics import Path
-from ptcompile.diagnostics.field_errors import FieldErrors, TextRule, indexed_mappings, key_path
+from ptcompile.diagnostics.field_errors import TextRule, key_path
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
-from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.resources import is_native_resource
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json
 
 
-def check_disruption_budget(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_disruption_budget(budget: FieldValue) -> None:
     """Check a PodDisruptionBudget, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    exclusive_fields = ("minAvailable", "maxUnavailable")
-    if all(spec.get(name) is not None for name in exclusive_fields):
-        problems.invalid(("spec",), spec, "minAvailable and maxUnavailable cannot be both set", "keep one of the two")
-    for name in exclusive_fields:
-        check_amount_or_percent(spec.get(name), ("spec", name), problems)
-    check_selector(spec.get("selector"), ("spec", "selector"), problems)
-    policies = ("AlwaysAllow", "IfHealthyBudget")
-    problems.check_choice(("spec", "unhealthyPodEvictionPolicy"), spec.get("unhealthyPodEvictionPolicy"), policies)
+    spec = budget["spec"]
+    exclusive_fields = (spec["minAvailable"], spec["maxUnavailable"])
+    if all(field.value is not None for field in exclusive_fields):
+        spec.invalid("minAvailable and maxUnavailable cannot be both set", "keep one of the two")
+    for field in exclusive_fields:
+        check_amount_or_percent(field)
+    spec["selector"].check(check_selector)
+    spec["unhealthyPodEvictionPolicy"].check_choice(("AlwaysAllow", "IfHealthyBudget"))
 
 
 COMPUTE_RESOURCES = frozenset({"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
@@ -81,50 +78,49 @@ _AMOUNT_FIELDS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRat
 _Quantities = dict[str, Quantity]
 
 
-def check_limit_range(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_limit_range(limit_range: FieldValue) -> None:
     """Check a LimitRange, except its metadata."""
     seen: set[str] = set()
-    for index, limit in indexed_mappings(nested_map(manifest, "spec").get("limits")):
-        path: Path = ("spec", "limits", index)
-        kind = limit.get("type") or ""
-        if type(kind) is not str:
+    for limit in limit_range["spec"]["limits"].objects():
+        kind = limit["type"].or_default("")
+        if type(kind.value) is not str:
             continue
-        if why := why_not_key(kind):
-            problems.invalid((*path, "type"), kind, why)
-        elif "/" not in kind and kind not in _LIMIT_TYPES:
+        if why := why_not_key(kind.value):
+            kind.invalid(why)
+        elif "/" not in kind.value and kind.value not in _LIMIT_TYPES:
             why = "must be a standard limit type or fully qualified"
-            problems.invalid((*path, "type"), kind, why, f"use one of {', '.join(_LIMIT_TYPES)}")
-        problems.check_unseen((*path, "type"), kind, seen)
-        _check_limit(limit, kind, path, problems)
+            kind.invalid(why, f"use one of {', '.join(_LIMIT_TYPES)}")
+        kind.check_unseen(seen)
+        _check_limit(limit, kind.value)
 
 
-def _check_limit(limit: Json, kind: str, path: Path, problems: FieldErrors) -> None:
+def _check_limit(limit: FieldValue, kind: str) -> None:
     why_not = why_not_resource if kind in ("Pod", "Container") else why_not_resource_type
     for name in _AMOUNT_FIELDS:
         if kind == "Pod" and name in ("default", "defaultRequest"):
             if limit.get(name):
-                problems.forbidden((*path, name), "may not be specified when `type` is 'Pod'")
+                limit[name].forbidden("may not be specified when `type` is 'Pod'")
             continue
-        _check_names(limit.get(name), why_not, (*path, name), problems)
-    amounts = {name: _parse_amounts(limit.get(name)) for name in _AMOUNT_FIELDS}
+        _check_names(limit[name], why_not)
+    amounts = {name: _parse_amounts(limit[name].mapping) for name in _AMOUNT_FIELDS}
     if kind == "PersistentVolumeClaim" and not any("storage" in amounts[name] for name in ("min", "max")):
         why = "either minimum or maximum storage value is required, but neither was provided"
-        problems.required((*path, "limits"), why, "set min.storage or max.storage")
+        limit["limits"].required(why, "set min.storage or max.storage")
     if kind == "Container":
         amounts["default"] = {**amounts["max"], **amounts["default"]}
         amounts["defaultRequest"] = {**amounts["min"], **amounts["default"], **amounts["defaultRequest"]}
     for resource in sorted({name for values in amounts.values() for name in values}):
-        _check_order(resource, amounts, path, problems)
+        _check_order(limit, resource, amounts)
 
 
-def _check_names(amounts: Any, why_not: TextRule, path: Path, problems: FieldErrors) -> None:
-    for name in as_mapping(amounts):
+def _check_names(amounts: FieldValue, why_not: TextRule) -> None:
+    for name, amount in amounts.entries():
         if why := why_not(name):
-            problems.invalid((*path, name), name, why, field=key_path((*path, name)))
+            amount.replaced(name).invalid(why, field=key_path(amount.path))
 
 
-def _parse_amounts(amounts: Any) -> _Quantities:
-    quantities = {name: parse(0 if text is None else text) for name, text in as_mapping(amounts).items()}
+def _parse_amounts(amounts: Json) -> _Quantities:
+    quantities = {name: parse(0 if text is None else text) for name, text in amounts.items()}
     return {name: amount for name, amount in quantities.items() if amount is not None}
 
 
@@ -139,30 +135,26 @@ _ORDER_RULES = (
 """Rows of the field that reports, the two fields whose amounts are compared, and the message."""
 
 
-def _check_order(resource: str, amounts: dict[str, _Quantities], path: Path, problems: FieldErrors) -> None:
+def _check_order(limit: FieldValue, resource: str, amounts: dict[str, _Quantities]) -> None:
     limits = {name: values[resource] for name, values in amounts.items() if resource in values}
-    for field, low, high, message in _ORDER_RULES:
+
+    def reject(name: str, why: str) -> None:
+        field = limit[name][resource]
+        field.replaced(str(limits[name])).invalid(why, field=key_path(field.path))
+
+    for name, low, high, message in _ORDER_RULES:
         if low in limits and high in limits and limits[low] > limits[high]:
-            amount_path = (*path, field, resource)
-            why = message.format(limits[low], limits[high])
-            problems.invalid(amount_path, str(limits[field]), why, field=key_path(amount_path))
+            reject(name, message.format(limits[low], limits[high]))
     ratio = limits.get("maxLimitRequestRatio")
-    ratio_path = (*path, "maxLimitRequestRatio", resource)
     if ratio is not None and ratio.nano < NANO:
-        problems.invalid(ratio_path, str(ratio), f"ratio {ratio} is less than 1", field=key_path(ratio_path))
+        reject("maxLimitRequestRatio", f"ratio {ratio} is less than 1")
     elif ratio is not None and _is_impossible_ratio(ratio, limits):
-        why = f"ratio {ratio} is greater than max/min"
-        problems.invalid(ratio_path, str(ratio), why, field=key_path(ratio_path))
+        reject("maxLimitRequestRatio", f"ratio {ratio} is greater than max/min")
     is_exact = not is_native_resource(resource) or resource.startswith("hugepages-")
-    if (
-        is_exact
-        and "default" in limits
-        and "defaultRequest" in limits
-        and limits["default"] != limits["defaultRequest"]
-    ):
-        request_path = (*path, "defaultRequest", resource)
-        why = "default value must equal to defaultRequest value"
-        problems.invalid(request_path, str(limits["defaultRequest"]), why, field=key_path(request_path))
+    default = limits.get("default")
+    request = limits.get("defaultRequest")
+    if is_exact and default is not None and request is not None and default != request:
+        reject("defaultRequest", "default value must equal to defaultRequest value")
 
 
 def _is_impossible_ratio(ratio: Quantity, amounts: dict[str, Quantity]) -> bool:
@@ -180,52 +172,50 @@ _EXCLUSIVE_SCOPES = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTermin
 _STORAGE_RESOURCES = frozenset({"persistentvolumeclaims", "requests.storage"})
 
 
-def check_quota(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_quota(quota: FieldValue) -> None:
     """Check a ResourceQuota, except its metadata."""
-    spec = nested_map(manifest, "spec")
-    hard = nested_map(spec, "hard")
-    for name, text in hard.items():
-        amount_path = ("spec", "hard", name)
+    hard = quota["spec"]["hard"]
+    for name, amount in hard.entries():
         if why := why_not_quota(name):
-            problems.invalid(amount_path, name, why, field=key_path(amount_path))
-        check_amount(name, text, amount_path, problems)
-    scopes = spec.get("scopes")
-    if type(scopes) is list:
-        named = [scope for scope in scopes if type(scope) is str]
-        _check_scopes(named, hard, ("spec", "scopes"), context, problems)
-    requirements = list(indexed_mappings(nested_map(spec, "scopeSelector").get("matchExpressions")))
-    expressions_path = ("spec", "scopeSelector", "matchExpressions")
-    names = [requirement.get("scopeName") or "" for _, requirement in requirements]
-    _check_scopes([name for name in names if type(name) is str], hard, expressions_path, context, problems)
-    for index, requirement in requirements:
-        _check_requirement(requirement, (*expressions_path, index), problems)
+            amount.replaced(name).invalid(why, field=key_path(amount.path))
+        _check_amount(name, amount)
+    scopes = quota["spec"]["scopes"]
+    if type(scopes.value) is list:
+        _check_scopes(scopes, [scope for scope in scopes.value if type(scope) is str], hard.mapping)
+    expressions = quota["spec"]["scopeSelector"]["matchExpressions"]
+    requirements = list(expressions.objects())
+    names = [requirement.get("scopeName") or "" for requirement in requirements]
+    _check_scopes(expressions, [name for name in names if type(name) is str], hard.mapping)
+    for requirement in requirements:
+        _check_requirement(requirement)
 
 
-def check_amount(name: str, text: Any, path: Path, problems: FieldErrors) -> None:
+def _check_amount(name: str, amount: FieldValue) -> None:
     """Check that an amount is at least 0, and an integer if the resource is counted."""
-    amount = parse(0 if text is None else text)
-    if amount is None:
+    quantity = parse(0 if amount.value is None else amount.value)
+    if quantity is None:
         return
-    if amount.nano < 0:
-        problems.invalid(path, str(amount), "must be greater than or equal to 0", field=key_path(path))
-    if is_counted(name) and amount.nano % NANO:
-        problems.invalid(path, str(amount), "must be an integer", field=key_path(path))
+
+    parsed = amount.replaced(str(quantity))
+    if quantity.nano < 0:
+        parsed.invalid("must be greater than or equal to 0", field=key_path(amount.path))
+    if is_counted(name) and quantity.nano % NANO:
+        parsed.invalid("must be an integer", field=key_path(amount.path))
 
 
-def _check_scopes(
-    scopes: list[str], hard: Iterable[str], path: Path, context: ApiServer, problems: FieldErrors
-) -> None:
-    supported = _SCOPES | {"VolumeAttributesClass"} if context.has_gate("VolumeAttributesClass", 34) else _SCOPES
+def _check_scopes(field: FieldValue, scopes: list[str], hard: Iterable[str]) -> None:
+    has_classes = field.server.has_gate("VolumeAttributesClass", 34)
+    supported = _SCOPES | {"VolumeAttributesClass"} if has_classes else _SCOPES
     for scope in scopes:
         if scope not in supported:
-            problems.invalid(path, scope, "unsupported scope", f"use one of {', '.join(sorted(supported))}")
+            field.replaced(scope).invalid("unsupported scope", f"use one of {', '.join(sorted(supported))}")
         for name in hard:
             if is_standard(name) and not _can_limit(scope, name):
                 why = "unsupported scope applied to resource"
-                problems.invalid(path, scope, why, f"a quota of scope {scope} cannot limit {name}")
+                field.replaced(scope).invalid(why, f"a quota of scope {scope} cannot limit {name}")
     for pair in _EXCLUSIVE_SCOPES:
         if pair <= set(scopes):
-            problems.invalid(path, scopes, "conflicting scopes", "keep one of the two")
+            field.replaced(scopes).invalid("conflicting scopes", "keep one of the two")
 
 
 def _can_limit(scope: str, name: str) -> bool:
@@ -237,22 +227,22 @@ def _can_limit(scope: str, name: str) -> bool:
     return scope not in _SCOPES or name == "pods" or name in COMPUTE_RESOURCES
 
 
-def _check_requirement(requirement: Json, path: Path, problems: FieldErrors) -> None:
+def _check_requirement(requirement: FieldValue) -> None:
     scope = requirement.get("scopeName")
-    operator = requirement.get("operator") or ""
-    values = requirement.get("values")
-    if type(scope) is not str or type(operator) is not str:
+    operator = requirement["operator"].or_default("")
+    values = requirement["values"]
+    if type(scope) is not str or type(operator.value) is not str:
         return
-    if scope in _EXISTS_SCOPES and operator != "Exists":
+
+    if scope in _EXISTS_SCOPES and operator.value != "Exists":
         why = f"must be 'Exists' when scope is any of {', '.join(sorted(_EXISTS_SCOPES))}"
-        problems.invalid((*path, "operator"), operator, why, "set operator: Exists")
-    if operator in ("In", "NotIn"):
-        if not values:
-            why = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
-            problems.required((*path, "values"), why)
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
+        operator.invalid(why, "set operator: Exists")
+    if operator.value in ("In", "NotIn"):
+        if not values.value:
+            values.required("must be at least one value when `operator` is 'In' or 'NotIn' for scope selector")
+    elif operator.value in ("Exists", "DoesNotExist"):
+        if values.value:
             why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
-            problems.invalid((*path, "values"), values, why, "remove them")
+            values.invalid(why, "remove them")
     else:
-        problems.invalid((*path, "operator"), operator, "not a valid selector operator", "use In, NotIn or Exists")
+        operator.invalid("not a valid selector operator", "use In, NotIn or Exists")

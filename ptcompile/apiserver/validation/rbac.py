@@ -2,98 +2,91 @@
 
 from __future__ import annotations
 
+from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import check_selector
-from ptcompile.diagnostics import Path
-from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
+from ptcompile.apiserver.validation.values import why_not_path_segment
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _RBAC_GROUP = "rbac.authorization.k8s.io"
 _SUBJECT_GROUPS = {"ServiceAccount": "", "User": _RBAC_GROUP, "Group": _RBAC_GROUP}
 """API groups of subjects, keyed by kind."""
 
 
-def check_role(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_role(role: FieldValue) -> None:
     """Check a Role, except its metadata."""
-    for index, rule in indexed_mappings(manifest.get("rules")):
-        _check_rule(rule, ("rules", index), problems, namespaced=True)
+    for rule in role["rules"].objects():
+        _check_rule(rule, namespaced=True)
 
 
-def check_cluster_role(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_cluster_role(role: FieldValue) -> None:
     """Check a ClusterRole, except its metadata."""
-    for index, rule in indexed_mappings(manifest.get("rules")):
-        _check_rule(rule, ("rules", index), problems, namespaced=False)
-    aggregation = manifest.get("aggregationRule")
-    if type(aggregation) is not dict:
+    for rule in role["rules"].objects():
+        _check_rule(rule, namespaced=False)
+    if not role["aggregationRule"].is_mapping:
         return
-    selectors_path: Path = ("aggregationRule", "clusterRoleSelectors")
-    selectors = aggregation.get("clusterRoleSelectors")
-    if not selectors:
-        problems.required(selectors_path, "at least one clusterRoleSelector required if aggregationRule is non-nil")
-    for index, selector in indexed_mappings(selectors):
-        check_selector(selector, (*selectors_path, index), problems)
+
+    selectors = role["aggregationRule"]["clusterRoleSelectors"]
+    if not selectors.value:
+        selectors.required("at least one clusterRoleSelector required if aggregationRule is non-nil")
+    for selector in selectors.objects():
+        selector.check(check_selector)
 
 
-def _check_rule(rule: Json, path: Path, problems: FieldErrors, *, namespaced: bool) -> None:
+def _check_rule(rule: FieldValue, *, namespaced: bool) -> None:
+    urls = rule["nonResourceURLs"]
     if not rule.get("verbs"):
-        problems.required((*path, "verbs"), "verbs must contain at least one value")
-    urls = rule.get("nonResourceURLs")
-    if urls:
-        non_resource_urls_path = (*path, "nonResourceURLs")
+        rule["verbs"].required("verbs must contain at least one value")
+    if urls.value:
         if namespaced:
-            why = "namespaced rules cannot apply to non-resource URLs"
-            problems.invalid(non_resource_urls_path, urls, why, "use a ClusterRole")
+            urls.invalid("namespaced rules cannot apply to non-resource URLs", "use a ClusterRole")
         if any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
             why = "rules cannot apply to both regular resources and non-resource URLs"
-            problems.invalid(non_resource_urls_path, urls, why, "split the rule in two")
+            urls.invalid(why, "split the rule in two")
         return
+
     if not rule.get("apiGroups"):
         why = "resource rules must supply at least one api group"
-        problems.required((*path, "apiGroups"), why, 'add apiGroups; [""] is the core group')
+        rule["apiGroups"].required(why, 'add apiGroups; [""] is the core group')
     if not rule.get("resources"):
-        problems.required((*path, "resources"), "resource rules must supply at least one resource")
+        rule["resources"].required("resource rules must supply at least one resource")
 
 
-def check_role_binding(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_role_binding(binding: FieldValue) -> None:
     """Check a RoleBinding, except its metadata."""
-    _check_binding(manifest, ("ClusterRole", "Role"), problems, namespaced=True)
+    _check_binding(binding, ("ClusterRole", "Role"), namespaced=True)
 
 
-def check_cluster_role_binding(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_cluster_role_binding(binding: FieldValue) -> None:
     """Check a ClusterRoleBinding, except its metadata."""
-    _check_binding(manifest, ("ClusterRole",), problems, namespaced=False)
+    _check_binding(binding, ("ClusterRole",), namespaced=False)
 
 
-def _check_binding(manifest: Json, kinds: tuple[str, ...], problems: FieldErrors, *, namespaced: bool) -> None:
-    from ptcompile.apiserver.validation.values import why_not_path_segment
-
-    reference = nested_map(manifest, "roleRef")
-    group = reference.get("apiGroup")
-    name = reference.get("name")
-    if group:
-        problems.check_choice(("roleRef", "apiGroup"), group, (_RBAC_GROUP,))
-    kind = reference.get("kind")
-    problems.check_choice(("roleRef", "kind"), "" if kind is None else kind, kinds)
-    problems.check_required_text(("roleRef", "name"), name, why_not_path_segment)
-    for index, subject in indexed_mappings(manifest.get("subjects")):
-        _check_subject(subject, ("subjects", index), problems, namespaced)
+def _check_binding(binding: FieldValue, kinds: tuple[str, ...], *, namespaced: bool) -> None:
+    reference = binding["roleRef"]
+    if reference.get("apiGroup"):
+        reference["apiGroup"].check_choice((_RBAC_GROUP,))
+    reference["kind"].or_zero("").check_choice(kinds)
+    reference["name"].check_required_text(why_not_path_segment)
+    for subject in binding["subjects"].objects():
+        _check_subject(subject, namespaced)
 
 
-def _check_subject(subject: Json, path: Path, problems: FieldErrors, namespaced: bool) -> None:
-    kind = subject.get("kind") or ""
-    name = subject.get("name")
-    group = subject.get("apiGroup")
-    if name is None or name == "":
-        problems.required((*path, "name"))
-    if type(kind) is not str:
+def _check_subject(subject: FieldValue, namespaced: bool) -> None:
+    kind = subject["kind"].or_default("")
+    name = subject["name"]
+    group = subject["apiGroup"]
+    if name.is_empty:
+        name.required()
+    if type(kind.value) is not str:
         return
-    if kind not in _SUBJECT_GROUPS:
-        problems.unsupported((*path, "kind"), kind, _SUBJECT_GROUPS)
+    if kind.value not in _SUBJECT_GROUPS:
+        kind.unsupported(_SUBJECT_GROUPS)
         return
-    if group and group != _SUBJECT_GROUPS[kind]:
-        problems.unsupported((*path, "apiGroup"), group, (_SUBJECT_GROUPS[kind],), "remove it: the kind sets the group")
-    if kind == "ServiceAccount":
-        problems.check_optional_text((*path, "name"), name, names.why_not_dns_subdomain)
+
+    allowed_group = _SUBJECT_GROUPS[kind.value]
+    if group.value and group.value != allowed_group:
+        group.unsupported((allowed_group,), "remove it: the kind sets the group")
+    if kind.value == "ServiceAccount":
+        name.check_optional_text(names.why_not_dns_subdomain)
         if not namespaced and not subject.get("namespace"):
-            problems.required((*path, "namespace"), help="set the namespace of the service account")
+            subject["namespace"].required(help="set the namespace of the service account")

@@ -8,16 +8,17 @@ from __future__ import annotations
 from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.validation.context import PodContext, is_dropped
+from ptcompile.apiserver.validation.context import is_dropped
+from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import why_not_key
 from ptcompile.diagnostics import Edit, Fix, Path, field_path, fixes
-from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings, is_empty, key_path
+from ptcompile.diagnostics.field_errors import FieldErrors, is_empty, key_path
 from ptcompile.diagnostics.fixes import FixTemplate
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.amounts import container_requests, quantities_of, sum_containers
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.kubernetes.resources import HUGE_PAGES, is_native_resource, never_shared
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 _HUGE = HUGE_PAGES
@@ -45,14 +46,14 @@ def why_not_resource(name: str) -> str | None:
     return None
 
 
-def check_resources(value: Any, path: Path, container: Json, scope: PodContext) -> None:
+def check_resources(resources: FieldValue, container: Json) -> None:
     """Check `resources` of a container."""
-    if type(value) is not dict:
+    if not resources.is_mapping:
         return
-    if value.get("limits") or value.get("requests"):
-        check_amounts(value, path, scope.problems)
-    if value.get("claims") and not is_dropped("claims", scope.context):
-        _check_claims(value["claims"], (*path, "claims"), scope)
+    if resources.get("limits") or resources.get("requests"):
+        check_amounts(resources.value, resources.path, resources.problems)
+    if resources.get("claims") and not is_dropped("claims", resources.server):
+        _check_claims(resources["claims"])
 
 
 def check_amounts(resources: Json, path: Path, problems: FieldErrors, *, partial: bool = False) -> None:
@@ -158,96 +159,73 @@ def _check_huge_pages(
         problems.forbidden(path, "HugePages require cpu or memory", "request cpu or memory too")
 
 
-def _check_claims(claims: Any, path: Path, scope: PodContext) -> None:
-    problems = scope.problems
+def _check_claims(claims: FieldValue) -> None:
+    known = claims.scope.claims
     seen = set[tuple[str, str]]()
-    for index, claim in indexed_mappings(claims):
+    for claim in claims.objects():
         name = claim.get("name")
-        request = claim.get("request") or ""
-        claim_path = (*path, index)
+        request = claim["request"].or_default("")
         if is_empty(name):
-            problems.required(claim_path, help="name an entry of the pod's resourceClaims")
+            claim.required(help="name an entry of the pod's resourceClaims")
             continue
-        if type(name) is not str or type(request) is not str:
+        if type(name) is not str or type(request.value) is not str:
             continue
-        problems.check_optional_text((*claim_path, "request"), request, names.why_not_dns_label)
-        if (name, request) in seen or (name, "") in seen or (not request and any(n == name for n, _ in seen)):
-            problems.duplicate(claim_path, f"{name}/{request}" if request else name)
-        seen.add((name, request))
-        if scope.claims is not None and name not in scope.claims:
-            problems.not_found(claim_path, name, "declare it in the pod's resourceClaims")
+
+        pair = (name, request.value)
+        request.check_optional_text(names.why_not_dns_label)
+        if pair in seen or (name, "") in seen or (not request.value and any(n == name for n, _ in seen)):
+            claim.replaced("/".join(filter(None, pair))).duplicate()
+        seen.add(pair)
+        if known is not None and name not in known:
+            claim.problems.not_found(claim.path, name, "declare it in the pod's resourceClaims")
 
 
-def check_pod_resources(value: Any, path: Path, scope: PodContext) -> None:
+def check_pod_resources(resources: FieldValue) -> None:
     """Check `spec.resources`, for the pod as a whole (Kubernetes 1.34 and later; older servers drop it)."""
-    if type(value) is not dict or not scope.context.has_gate("PodLevelResources", 34):
+    if not resources.is_mapping or not resources.server.has_gate("PodLevelResources", 34):
         return
-    problems = scope.problems
-    if as_mapping(scope.spec.get("os")).get("name") == "windows":
-        problems.forbidden(path, "may not be set for a windows pod")
+    if resources.pod["os"].get("name") == "windows":
+        resources.forbidden("may not be set for a windows pod")
         return
-    if value.get("claims") is not None:
-        problems.forbidden((*path, "claims"), "claims may not be set for Resources at pod-level")
-    allowed = {"cpu", "memory"}
-    for side in ("limits", "requests"):
-        for name in nested_map(value, side):
-            if name not in allowed and not name.startswith(_HUGE):
-                amount_path = (*path, side, name)
-                help = "request it in a container"
-                problems.unsupported(amount_path, name, ("cpu", "hugepages-", "memory"), help, key_path(amount_path))
-    core = {
-        side: {n: v for n, v in nested_map(value, side).items() if n in allowed or n.startswith(_HUGE)}
-        for side in ("limits", "requests")
-    }
-    check_amounts(core, path, problems, partial=not scope.template)
-    _check_sums(core, path, scope)
+
+    if resources.get("claims") is not None:
+        resources["claims"].forbidden("claims may not be set for Resources at pod-level")
+    core: dict[str, dict[str, Any]] = {"limits": {}, "requests": {}}
+    for side, amounts in core.items():
+        for name, amount in resources[side].entries():
+            if name in ("cpu", "memory") or name.startswith(_HUGE):
+                amounts[name] = amount.value
+                continue
+            supported = ("cpu", "hugepages-", "memory")
+            amount.replaced(name).unsupported(supported, "request it in a container", key_path(amount.path))
+    check_amounts(core, resources.path, resources.problems, partial=not resources.scope.template)
+    _check_sums(resources.replaced(core))
 
 
-def _check_sums(pod: Json, path: Path, scope: PodContext) -> None:
-    problems = scope.problems
+def _check_sums(resources: FieldValue) -> None:
+    pod = resources.pod
     # the server sets missing requests from the limits only in a Pod, not in a template
-    total = sum_containers(scope.spec, lambda resources: container_requests(resources, defaulted=not scope.template))
-    for name, text in pod["requests"].items():
-        amount = parse(text)
-        if amount is not None and name in total and total[name] > amount:
-            amount_path = (*path, "requests", name)
-            why = f"must be greater than or equal to aggregate container requests of {total[name]}"
-            problems.invalid(
-                amount_path,
-                str(amount),
-                why,
-                "raise the pod's amount, or lower the containers'",
-                key_path(amount_path),
-            )
-    _check_huge_sums(pod, path, scope)
-    for index, container in indexed_mappings(scope.spec.get("containers")):
-        for name, text in nested_map(container, "resources", "limits").items():
-            limit = parse(text)
-            cap = parse(pod["limits"].get(name))
+    is_defaulted = not resources.scope.template
+    requests = sum_containers(pod.value, lambda amounts: container_requests(amounts, defaulted=is_defaulted))
+    limits = sum_containers(pod.value, lambda amounts: quantities_of(amounts, "limits"))
+    huge_limits = {name: total for name, total in limits.items() if name.startswith(_HUGE)}
+    _check_total(resources["requests"], requests, "requests")
+    _check_total(resources["limits"], huge_limits, "limits")
+    for container in pod["containers"].objects():
+        for name, amount in container["resources"]["limits"].entries():
+            limit = parse(amount.value)
+            cap = parse(resources["limits"].get(name))
             if limit is not None and cap is not None and limit > cap:
-                amount_path = ("spec", "containers", index, "resources", "limits", name)
-                field = f"{field_path(path)}.containers[{index}][{name}].limits"
+                field = f"{field_path(resources.path)}.containers[{container.key}][{name}].limits"
                 why = f"must be less than or equal to pod limits of {cap}"
-                problems.invalid(
-                    (*path[:-2], *amount_path),
-                    str(limit),
-                    why,
-                    "lower the container's limit, or raise the pod's",
-                    field,
-                )
+                amount.replaced(str(limit)).invalid(why, "lower the container's limit, or raise the pod's", field)
 
 
-def _check_huge_sums(pod: Json, path: Path, scope: PodContext) -> None:
-    total = sum_containers(scope.spec, lambda resources: quantities_of(resources, "limits"))
-    for name, text in pod["limits"].items():
-        cap = parse(text)
-        if name.startswith(_HUGE) and cap is not None and name in total and total[name] > cap:
-            amount_path = (*path, "limits", name)
-            why = f"must be greater than or equal to aggregate container limits of {total[name]}"
-            scope.problems.invalid(
-                amount_path,
-                str(cap),
-                why,
-                "raise the pod's amount, or lower the containers'",
-                key_path(amount_path),
-            )
+def _check_total(amounts: FieldValue, totals: _ResourceQuantities, side: str) -> None:
+    """Check that amounts of the pod are enough for the totals of its containers."""
+    for name, amount in amounts.entries():
+        quantity = parse(amount.value)
+        if quantity is not None and name in totals and totals[name] > quantity:
+            why = f"must be greater than or equal to aggregate container {side} of {totals[name]}"
+            help = "raise the pod's amount, or lower the containers'"
+            amount.replaced(str(quantity)).invalid(why, help, key_path(amount.path))

@@ -8,20 +8,14 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.validation.dns import is_cidr, why_not_ip, why_special_ip
+from ptcompile.apiserver.validation.field import FieldValue
 from ptcompile.apiserver.validation.metadata import check_labels, why_not_key
 from ptcompile.apiserver.validation.values import PROTOCOLS, check_port_number, check_port_reference
-from ptcompile.diagnostics import Path, Problems
-from ptcompile.diagnostics.field_errors import (
-    FieldErrors,
-    forbidden_change,
-    immutable,
-    indexed_mappings,
-    indexed_texts,
-    is_empty,
-)
+from ptcompile.diagnostics import Problems
+from ptcompile.diagnostics.field_errors import forbidden_change, immutable
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.requests import ApiServer, Update
-from ptcompile.kubernetes.unstructured import Json, as_mapping
+from ptcompile.kubernetes.requests import Update
+from ptcompile.kubernetes.unstructured import Json
 
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXTERNAL_TYPES = ("LoadBalancer", "NodePort")
@@ -42,228 +36,207 @@ _EMPTY_IS_INVALID = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribu
 _FAMILIES = ("IPv4", "IPv6")
 
 
-def check_service(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
+def check_service(service: FieldValue) -> None:
     """Check a Service, except its metadata."""
-    spec = manifest.get("spec")
-    path = ("spec",)
-    spec = {} if spec is None else spec
-    if type(spec) is not dict:
+    spec = service["spec"]
+    if spec.value is not None and not spec.is_mapping:
         return
+
     kind = spec.get("type") or "ClusterIP"
     for name, allowed in _CHOICES.items():
-        if spec.get(name) or (name in _EMPTY_IS_INVALID and spec.get(name) is not None):
-            problems.check_choice((*path, name), spec[name], allowed)
+        if spec.get(name) or name in _EMPTY_IS_INVALID:
+            spec[name].check_choice(allowed)
     if spec.get("selector"):
-        check_labels(spec["selector"], (*path, "selector"), problems)
+        spec["selector"].check(check_labels)
     headless = _is_headless(spec)
-    _check_ports(spec, path, kind, headless, problems)
-    _check_addresses(spec, path, kind, headless, context, problems)
-    _check_families(spec, path, kind, headless, problems)
-    _check_affinity(spec, path, problems)
-    _check_only_external(spec, path, kind, problems)
+    _check_ports(spec["ports"], kind, headless)
+    _check_addresses(spec, kind, headless)
+    _check_families(spec, kind, headless)
+    _check_affinity(spec)
+    _check_only_external(spec, kind)
 
 
-def _is_headless(spec: Json) -> bool:
+def _is_headless(spec: FieldValue) -> bool:
     cluster_ips = spec.get("clusterIPs")
     return spec.get("clusterIP") == "None" or (type(cluster_ips) is list and cluster_ips[:1] == ["None"])
 
 
-def _check_ports(spec: Json, path: Path, kind: str, headless: bool, problems: FieldErrors) -> None:
-    ports = spec.get("ports")
-    ports_path = (*path, "ports")
-    if ports is None or ports == []:
+def _check_ports(ports: FieldValue, kind: str, headless: bool) -> None:
+    if ports.value is None or ports.value == []:
         if not headless and kind != "ExternalName":
-            problems.required(ports_path, help="list the ports, or set clusterIP: None")
+            ports.required(help="list the ports, or set clusterIP: None")
         return
-    entries = list(indexed_mappings(ports))
+
+    entries = list(ports.objects())
     seen_names: set[str] = set()
     seen_ports: set[tuple[Any, str]] = set()
     node_ports: set[tuple[Any, str]] = set()
-    for index, port in entries:
-        port_path = (*ports_path, index)
-        _check_port_name(port.get("name"), port_path, len(entries) > 1, seen_names, problems)
-        _check_port(port, port_path, kind, problems)
+    for port in entries:
+        _check_port_name(port["name"], len(entries) > 1, seen_names)
+        _check_port(port, kind)
         number = port.get("port")
         protocol = port.get("protocol") or "TCP"
-        node = port.get("nodePort")
+        node = port["nodePort"]
         if type(number) is int and type(protocol) is str:
             if (number, protocol) in seen_ports:
-                problems.duplicate(port_path, f"{protocol}/{number}", "keep one of the two")
+                port.replaced(f"{protocol}/{number}").duplicate("keep one of the two")
             seen_ports.add((number, protocol))
-        if node and type(node) is int and type(protocol) is str:
-            if (node, protocol) in node_ports:
-                problems.duplicate((*port_path, "nodePort"), node)
-            node_ports.add((node, protocol))
+        if node.value and type(node.value) is int and type(protocol) is str:
+            if (node.value, protocol) in node_ports:
+                node.duplicate()
+            node_ports.add((node.value, protocol))
 
 
-def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], problems: FieldErrors) -> None:
-    if is_empty(name):
+def _check_port_name(name: FieldValue, needed: bool, seen: set[str]) -> None:
+    if name.is_empty:
         if needed:
-            problems.required((*path, "name"), help="name each port if the Service has two or more")
-    elif type(name) is str:
-        if why := names.why_not_dns_label(name):
-            problems.invalid((*path, "name"), name, why)
-        elif name in seen:
-            problems.duplicate((*path, "name"), name)
-        seen.add(name)
+            name.required(help="name each port if the Service has two or more")
+    elif type(name.value) is str:
+        if why := names.why_not_dns_label(name.value):
+            name.invalid(why)
+        elif name.value in seen:
+            name.duplicate()
+        seen.add(name.value)
 
 
-def _check_port(port: Json, path: Path, kind: str, problems: FieldErrors) -> None:
-    number = port.get("port")
-    target = port.get("targetPort")
-    node = port.get("nodePort")
-    check_port_number(problems, (*path, "port"), 0 if number is None else number)
+def _check_port(port: FieldValue, kind: str) -> None:
+    node = port["nodePort"]
+    check_port_number(port["port"])
     if port.get("protocol"):
-        problems.check_choice((*path, "protocol"), port["protocol"], PROTOCOLS)
-    if target:  # an absent targetPort is the port
-        check_port_reference(problems, (*path, "targetPort"), target)
-    problems.check_text((*path, "appProtocol"), port.get("appProtocol"), why_not_key)
-    if type(node) is int and node:
+        port["protocol"].check_choice(PROTOCOLS)
+    if port.get("targetPort"):  # an absent targetPort is the port
+        check_port_reference(port["targetPort"])
+    port["appProtocol"].check_text(why_not_key)
+    if type(node.value) is int and node.value:
         low, high = _NODE_PORT_RANGE
         if kind == "ClusterIP":
-            problems.forbidden((*path, "nodePort"), "may not be used when `type` is 'ClusterIP'")
-        elif not low <= node <= high:
-            why = f"provided port is not in the valid range. The range of valid ports is {low}-{high}"
-            problems.invalid((*path, "nodePort"), node, why)
+            node.forbidden("may not be used when `type` is 'ClusterIP'")
+        elif not low <= node.value <= high:
+            node.invalid(f"provided port is not in the valid range. The range of valid ports is {low}-{high}")
 
 
-def _check_families(spec: Json, path: Path, kind: str, headless: bool, problems: FieldErrors) -> None:
+def _check_families(spec: FieldValue, kind: str, headless: bool) -> None:
     """Check `ipFamilies`: each family at most once, and two only with a dual-stack policy."""
-    families = spec.get("ipFamilies")
-    ip_families_path = (*path, "ipFamilies")
-    if type(families) is not list or kind == "ExternalName":
+    families = spec["ipFamilies"]
+    if type(families.value) is not list or kind == "ExternalName":
         return
-    family_names = ["" if family is None else family for family in families]
-    for index, family in enumerate(family_names):
-        problems.check_choice((*ip_families_path, index), family, _FAMILIES)
-        if type(family) is str and family in _FAMILIES and family in family_names[:index]:
-            problems.duplicate((*ip_families_path, index), family)
+
+    family_names = ["" if family is None else family for family in families.value]
+    for index, family in enumerate(families.items(family_names)):
+        family.check_choice(_FAMILIES)
+        if type(family.value) is str and family.value in _FAMILIES and family.value in family_names[:index]:
+            family.duplicate()
     if len(family_names) > len(_FAMILIES):
-        problems.invalid(ip_families_path, family_names, "may only hold up to 2 values")
+        families.replaced(family_names).invalid("may only hold up to 2 values")
     is_selectorless = headless and not spec.get("selector")
-    policy = spec.get("ipFamilyPolicy") or ("RequireDualStack" if is_selectorless else "SingleStack")
-    if len(family_names) > 1 and policy == "SingleStack":
+    policy = spec["ipFamilyPolicy"].or_default("RequireDualStack" if is_selectorless else "SingleStack")
+    if len(family_names) > 1 and policy.value == "SingleStack":
         why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"
-        problems.invalid((*path, "ipFamilyPolicy"), policy, why, "set ipFamilyPolicy: PreferDualStack")
+        policy.invalid(why, "set ipFamilyPolicy: PreferDualStack")
 
 
-def _check_addresses(
-    spec: Json, path: Path, kind: str, headless: bool, context: ApiServer, problems: FieldErrors
-) -> None:
-    cluster_ip = spec.get("clusterIP")
-    cluster_ips = spec.get("clusterIPs")
-    key = "clusterIP" if cluster_ip else "clusterIPs"
+def _check_addresses(spec: FieldValue, kind: str, headless: bool) -> None:
+    address = spec["clusterIP"]
+    addresses = spec["clusterIPs"]
     if headless and kind in _EXTERNAL_TYPES:
         why = f"may not be set to 'None' for {kind} services"
-        problems.invalid((*path, key), "None", why, "remove clusterIP, or use type: ClusterIP", "spec.clusterIPs[0]")
+        field = address if address.value else addresses
+        field.replaced("None").invalid(why, "remove clusterIP, or use type: ClusterIP", "spec.clusterIPs[0]")
     if kind == "ExternalName":
-        _check_external_name(spec, path, problems)
+        _check_external_name(spec)
         return
-    if cluster_ip and type(cluster_ips) is list and cluster_ips and cluster_ips[0] != cluster_ip:
-        problems.invalid((*path, "clusterIPs"), cluster_ips, "first value must match `clusterIP`")
-    elif not cluster_ip and type(cluster_ips) is list and cluster_ips:
-        why = "must be empty when `clusterIP` is not specified"
-        problems.invalid((*path, "clusterIPs"), cluster_ips, why, "set clusterIP to the first of them")
-    addresses = cluster_ips if type(cluster_ips) is list else []
-    if cluster_ip:
-        addresses = [cluster_ip]
-    for index, ip in enumerate(addresses):
-        if type(ip) is str and ip not in ("", "None") and (why := why_not_ip(ip, context) or ""):
-            address_path = (*path, "clusterIP") if cluster_ip else (*path, "clusterIPs", index)
-            problems.invalid(address_path, ip, why, field=f"spec.clusterIPs[{index}]")
-    for index, ip in indexed_texts(spec.get("externalIPs")):
-        if why_not := why_not_ip(ip, context) or why_special_ip(ip):
-            problems.invalid((*path, "externalIPs", index), ip, why_not)
+
+    listed = addresses.value if type(addresses.value) is list else []
+    if address.value and listed and listed[0] != address.value:
+        addresses.invalid("first value must match `clusterIP`")
+    elif not address.value and listed:
+        addresses.invalid("must be empty when `clusterIP` is not specified", "set clusterIP to the first of them")
+    for index, item in enumerate([address] if address.value else addresses.items(listed)):
+        ip = item.value
+        if type(ip) is str and ip not in ("", "None") and (why := why_not_ip(ip, spec.server) or ""):
+            item.invalid(why, field=f"spec.clusterIPs[{index}]")
+    for external in spec["externalIPs"].texts():
+        if why_not := why_not_ip(external.value, spec.server) or why_special_ip(external.value):
+            external.invalid(why_not)
 
 
-def _check_external_name(spec: Json, path: Path, problems: FieldErrors) -> None:
-    for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
-        if spec.get(name):
-            problems.forbidden((*path, name), "may not be set for ExternalName services")
-    value = spec.get("externalName")
-    external_name_path = (*path, "externalName")
-    if is_empty(value):
-        problems.required(external_name_path)
-    elif type(value) is str and (why := names.why_not_dns_subdomain(value.removesuffix("."))):
-        problems.invalid(external_name_path, value, why)
+def _check_external_name(spec: FieldValue) -> None:
+    for key in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+        if spec.get(key):
+            spec[key].forbidden("may not be set for ExternalName services")
+    spec["externalName"].check_required_text(_why_not_external_name)
 
 
-def _check_affinity(spec: Json, path: Path, problems: FieldErrors) -> None:
-    config = spec.get("sessionAffinityConfig")
-    config_path = (*path, "sessionAffinityConfig")
-    if spec.get("sessionAffinity") != "ClientIP":  # the server drops the configuration
-        return
-    client = as_mapping(as_mapping(config).get("clientIP"))
-    problems.check_range(
-        (*config_path, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS_MAX
-    )
+def _why_not_external_name(name: str) -> str | None:
+    return names.why_not_dns_subdomain(name.removesuffix("."))
 
 
-def _check_only_external(spec: Json, path: Path, kind: str, problems: FieldErrors) -> None:
-    policy = spec.get("externalTrafficPolicy")
+def _check_affinity(spec: FieldValue) -> None:
+    if spec.get("sessionAffinity") == "ClientIP":  # else the server drops the configuration
+        spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"].check_range(1, _AFFINITY_SECONDS_MAX)
+
+
+def _check_only_external(spec: FieldValue, kind: str) -> None:
+    policy = spec["externalTrafficPolicy"]
     is_external = kind in _EXTERNAL_TYPES or bool(spec.get("externalIPs"))
-    if policy:
+    if policy.value:
         if is_external:
-            problems.check_choice((*path, "externalTrafficPolicy"), policy, ("Cluster", "Local"))
+            policy.check_choice(("Cluster", "Local"))
         else:
-            why = "may only be set for externally-accessible services"
-            problems.invalid((*path, "externalTrafficPolicy"), policy, why, "remove it")
-    health = spec.get("healthCheckNodePort")
-    if health and type(health) is int and (kind != "LoadBalancer" or policy != "Local"):
+            policy.invalid("may only be set for externally-accessible services", "remove it")
+    health = spec["healthCheckNodePort"]
+    if health.value and type(health.value) is int and (kind != "LoadBalancer" or policy.value != "Local"):
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-        problems.invalid((*path, "healthCheckNodePort"), health, why, "remove it")
-    _check_load_balancer(spec, path, kind, problems)
+        health.invalid(why, "remove it")
+    _check_load_balancer(spec, kind)
 
 
-def _check_load_balancer(spec: Json, path: Path, kind: str, problems: FieldErrors) -> None:
-    for index, text in indexed_texts(spec.get("loadBalancerSourceRanges")):
-        if not is_cidr(text.strip()):
-            range_path = (*path, "loadBalancerSourceRanges", index)
-            problems.invalid(range_path, text, "must be a valid CIDR value", "write it as a range, such as 10.0.0.0/8")
-    if kind != "LoadBalancer":
-        for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
-            if spec.get(name) is not None:
-                problems.forbidden((*path, name), "may only be used when `type` is 'LoadBalancer'")
-        if spec.get("loadBalancerSourceRanges"):
-            problems.forbidden((*path, "loadBalancerSourceRanges"), "may only be used when `type` is 'LoadBalancer'")
-    else:
-        problems.check_text((*path, "loadBalancerClass"), spec.get("loadBalancerClass"), why_not_key)
+def _check_load_balancer(spec: FieldValue, kind: str) -> None:
+    for source in spec["loadBalancerSourceRanges"].texts():
+        if not is_cidr(source.value.strip()):
+            source.invalid("must be a valid CIDR value", "write it as a range, such as 10.0.0.0/8")
+    if kind == "LoadBalancer":
+        spec["loadBalancerClass"].check_text(why_not_key)
+        return
+
+    why = "may only be used when `type` is 'LoadBalancer'"
+    for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
+        if spec.get(name) is not None:
+            spec[name].forbidden(why)
+    if spec.get("loadBalancerSourceRanges"):
+        spec["loadBalancerSourceRanges"].forbidden(why)
 
 
-def check_endpoints(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:
+def check_endpoints(endpoints: FieldValue) -> None:
     """Check Endpoints, except their metadata."""
-    for index, subset in indexed_mappings(manifest.get("subsets")):
-        path = ("subsets", index)
+    for subset in endpoints["subsets"].objects():
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
             why = "must specify `addresses` or `notReadyAddresses`"
-            problems.required(path, why, "add an address, or remove the subset")
+            subset.required(why, "add an address, or remove the subset")
         for key in ("addresses", "notReadyAddresses"):
-            for number, address in indexed_mappings(subset.get(key)):
-                _check_endpoint(address, (*path, key, number), context, problems)
-        ports = subset.get("ports")
-        for number, port in indexed_mappings(ports):
-            _check_subset_port(port, len(ports or ()) > 1, (*path, "ports", number), problems)
+            for address in subset[key].objects():
+                _check_endpoint(address)
+        for port in subset["ports"].objects():
+            _check_subset_port(port, len(subset.get("ports")) > 1)
 
 
-def _check_endpoint(address: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    ip = address.get("ip") or ""
-    if type(ip) is str and (why := why_not_ip(ip, context) or why_special_ip(ip)):
-        problems.invalid((*path, "ip"), ip, why)
-    problems.check_optional_text((*path, "hostname"), address.get("hostname"), names.why_not_dns_label)
-    problems.check_text((*path, "nodeName"), address.get("nodeName"), names.why_not_dns_subdomain)
+def _check_endpoint(address: FieldValue) -> None:
+    ip = address["ip"].or_default("")
+    if type(ip.value) is str and (why := why_not_ip(ip.value, address.server) or why_special_ip(ip.value)):
+        ip.invalid(why)
+    address["hostname"].check_optional_text(names.why_not_dns_label)
+    address["nodeName"].check_text(names.why_not_dns_subdomain)
 
 
-def _check_subset_port(port: Json, needs_name: bool, path: Path, problems: FieldErrors) -> None:
-    name = port.get("name")
-    number = port.get("port")
-    protocol = port.get("protocol") or "TCP"
-    if needs_name and is_empty(name):
-        problems.required((*path, "name"), help="name each port if there are several")
+def _check_subset_port(port: FieldValue, needs_name: bool) -> None:
+    name = port["name"]
+    if needs_name and name.is_empty:
+        name.required(help="name each port if there are several")
     else:
-        problems.check_optional_text((*path, "name"), name, names.why_not_dns_label)
-    check_port_number(problems, (*path, "port"), 0 if number is None else number)
-    problems.check_choice((*path, "protocol"), protocol, PROTOCOLS)
-    problems.check_text((*path, "appProtocol"), port.get("appProtocol"), why_not_key)
+        name.check_optional_text(names.why_not_dns_label)
+    check_port_number(port["port"])
+    port["protocol"].or_default("TCP").check_choice(PROTOCOLS)
+    port["appProtocol"].check_text(why_not_key)
 
 
 def service_update(update: Update) -> Problems:

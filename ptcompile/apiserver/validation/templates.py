@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.namedtuple import Any
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.pod import check_pod_annotations, check_pod_spec, check_template_metadata
 from ptcompile.apiserver.validation.values import is_equal
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.diagnostics.field_errors import FieldErrors, with_stage
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_mapping, entries_of, kind_of
+from ptcompile.kubernetes.unstructured import Json, as_mapping, entries_of, kind_of, without_keys
 from ptcompile.operators.table import kind_named, templates_of
 
 TYPE_CHECKING = False
@@ -44,11 +45,10 @@ def check_template(
     if type(template) is not dict or is_equal(template, clean, exact=context.exact):
         return clean
     start = len(problems)
-    meta = template.get("metadata")
     spec = template.get("spec")
-    metadata_path = (*path, "metadata")
-    check_template_metadata(meta, metadata_path, problems, metadata_path)
-    check_pod_annotations(meta, spec, metadata_path, problems)
+    meta = FieldValue(template, path, CheckScope(context, problems))["metadata"]
+    check_template_metadata(meta, meta)
+    check_pod_annotations(meta, spec)
     check_pod_spec(spec, (*path, "spec"), context, problems, template=False, extra_volumes=volumes)
     problems[start:] = [_with_authority(p, path, spec) for p in problems[start:]]
     return clean if len(problems) > start else template
@@ -68,7 +68,7 @@ def without_restart_policy(template: Any) -> Any:
     spec = as_mapping(template).get("spec")
     if type(spec) is not dict or "restartPolicy" not in spec:
         return template
-    return {**template, "spec": {key: value for key, value in spec.items() if key != "restartPolicy"}}
+    return {**template, "spec": without_keys(spec, "restartPolicy")}
 
 
 def _with_authority(problem: Problem, path: Path, spec: Any) -> Problem:

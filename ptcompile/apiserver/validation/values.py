@@ -6,12 +6,12 @@ Source: docs/facts/api-server.md#ports 64 to 73, Kubernetes 1.36.
 from __future__ import annotations
 
 import marshal
+from collections.abc import Iterable
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any
-from ptcompile.apiserver.validation.context import PodContext
-from ptcompile.diagnostics import Path
-from ptcompile.diagnostics.field_errors import FieldErrors, TextRule, indexed_mappings, is_empty
+from ptcompile.apiserver.validation.field import NOT_NEGATIVE, FieldValue
+from ptcompile.diagnostics.field_errors import TextRule
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.names import why_not_port_name
 from ptcompile.kubernetes.requests import ApiServer
@@ -27,18 +27,20 @@ def amount_of(value: Any) -> int:
     return int(value[:-1]) if type(value) is str and _PERCENT(value) else 0
 
 
-def check_amount_or_percent(value: Any, path: Path, problems: FieldErrors, *, limit_to_100: bool = True) -> None:
+def check_amount_or_percent(amount: FieldValue, *, limit_to_100: bool = True) -> None:
     """Check that the value is an integer of at least 0 or a percentage. `limit_to_100` rejects percentages above
     100%.
     """
-    if type(value) is int:
-        problems.check_not_negative(path, value)
-    elif type(value) is str:
-        if not _PERCENT(value):
-            why = "a valid percent string must be a numeric string followed by an ending '%'"
-            problems.invalid(path, value, why, "write a number, or one with a % such as 25%, in quotes")
-        elif limit_to_100 and int(value[:-1]) > 100:
-            problems.invalid(path, value, "must not be greater than 100%", "use 100% or less")
+    value = amount.value
+    if type(value) is int and value < 0:
+        amount.invalid(NOT_NEGATIVE, "use 0 or more")
+    if type(value) is not str:
+        return
+    if not _PERCENT(value):
+        why = "a valid percent string must be a numeric string followed by an ending '%'"
+        amount.invalid(why, "write a number, or one with a % such as 25%, in quotes")
+    elif limit_to_100 and int(value[:-1]) > 100:
+        amount.invalid("must not be greater than 100%", "use 100% or less")
 
 
 PROTOCOLS = ("TCP", "UDP", "SCTP")
@@ -47,65 +49,72 @@ _TOKEN_SECONDS_MAX = 1 << 32
 PORT_MAX = 65535
 
 
-def check_port_number(problems: FieldErrors, path: Path, value: Any) -> None:
-    """Check that a port number is 1 to 65535."""
-    problems.check_range(path, value, 1, PORT_MAX)
+def check_port_number(port: FieldValue) -> None:
+    """Check that a port number is 1 to 65535. An absent port counts as 0."""
+    port.or_zero(0).check_range(1, PORT_MAX)
 
 
-def check_port_reference(problems: FieldErrors, path: Path, value: Any) -> None:
+def check_port_reference(port: FieldValue) -> None:
     """Check a port given by number or name: probes, lifecycle hooks, `targetPort`. An absent port counts as 0."""
-    if type(value) is str:
-        if why := why_not_port_name(value):
-            help = "write a number without quotes, or the name of a port"
-            problems.invalid(path, value, why, help)
+    if type(port.value) is str:
+        port.check_text(why_not_port_name, "write a number without quotes, or the name of a port")
     else:
-        check_port_number(problems, path, 0 if value is None else value)
+        check_port_number(port)
 
 
-def check_ports(value: Any, path: Path, container: Json, scope: PodContext) -> None:
+def check_service_port(port: FieldValue, help: str) -> None:
+    """Check the port of a Service that the API server calls. By default it is 443."""
+    number = port.value
+    if type(number) is int and not 1 <= number <= PORT_MAX:
+        port.invalid(f"port is not valid: must be between 1 and {PORT_MAX}, inclusive", help)
+
+
+def check_ports(ports: FieldValue, container: Json) -> None:
     """Check `ports` of a container."""
-    problems = scope.problems
     seen = set[str]()
-    host_network = scope.spec.get("hostNetwork") is True
-    for index, port in indexed_mappings(value):
-        port_path = (*path, index)
-        name = port.get("name")
-        if type(name) is str and name:
-            if why := why_not_port_name(name):
-                problems.invalid((*port_path, "name"), name, why)
-            elif name in seen:
-                problems.duplicate((*port_path, "name"), name)
-            seen.add(name)
-        number = port.get("containerPort")
-        host = port.get("hostPort")
-        if number is None or (type(number) is int and number == 0):
-            problems.required((*port_path, "containerPort"))
+    in_main_container = ports.path[-3] == "containers"
+    on_host_network = ports.scope.pod.get("hostNetwork") is True
+    for port in ports.objects():
+        number = port["containerPort"]
+        if port.get("name"):
+            _check_port_name(port["name"], seen)
+        if number.value is None or (type(number.value) is int and number.value == 0):
+            number.required()
         else:
-            check_port_number(problems, (*port_path, "containerPort"), number)
-        if host:
-            check_port_number(problems, (*port_path, "hostPort"), host)
-            if host_network and path[-3] == "containers" and type(host) is type(number) is int and host != number:
+            check_port_number(number)
+        if port.get("hostPort"):
+            host = port["hostPort"]
+            check_port_number(host)
+            are_numbers = type(host.value) is type(number.value) is int
+            if on_host_network and in_main_container and are_numbers and host.value != number.value:
                 why = "must match `containerPort` when `hostNetwork` is true"
-                problems.invalid((*port_path, "hostPort"), host, why, "leave `hostPort` out")
+                host.invalid(why, "leave `hostPort` out")
         if port.get("protocol"):
-            problems.check_choice((*port_path, "protocol"), port["protocol"], PROTOCOLS)
+            port["protocol"].check_choice(PROTOCOLS)
 
 
-def check_host_ports(containers: Any, path: Path, problems: FieldErrors, fill: bool) -> None:
+def _check_port_name(name: FieldValue, seen: set[str]) -> None:
+    if type(name.value) is not str:
+        return
+    if why := why_not_port_name(name.value):
+        name.invalid(why)
+    elif name.value in seen:
+        name.duplicate()
+    seen.add(name.value)
+
+
+def check_host_ports(containers: Iterable[FieldValue], fill: bool) -> None:
     """Report host ports that two ports of these containers share. With `fill`, container ports count as host ports
     (hostNetwork).
     """
     seen: set[str] = set()
-    for index, container in indexed_mappings(containers):
-        for port_index, port in indexed_mappings(container["ports"]) if container.get("ports") else ():
+    for container in containers:
+        for port in container["ports"].objects() if container.get("ports") else ():
             host = port.get("hostPort") or (port.get("containerPort") if fill else None)
-            if type(host) is not int or host == 0:
-                continue
-            key = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"
-            if key in seen:
-                host_port_path = (*path, index, "ports", port_index, "hostPort")
-                problems.duplicate(host_port_path, key, "use another: each port of a node can be used once")
-            seen.add(key)
+            if type(host) is int and host != 0:
+                shown = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"
+                address = port["hostPort"].replaced(shown)
+                address.check_unseen(seen, "use another: each port of a node can be used once")
 
 
 def is_equal(a: Any, b: Any, *, exact: bool = False) -> bool:
@@ -142,15 +151,15 @@ def why_not_kind(kind: str) -> str | None:
     return f"may have mixed case, but should otherwise match: {why}" if why else None
 
 
-def check_token_seconds(problems: FieldErrors, path: Path, seconds: Any) -> None:
+def check_token_seconds(seconds: FieldValue) -> None:
     """Check how long a token of a service account is valid."""
-    if type(seconds) is not int:
+    if type(seconds.value) is not int:
         return
-    if seconds < _TOKEN_SECONDS_MIN:
+    if seconds.value < _TOKEN_SECONDS_MIN:
         why = "may not specify a duration less than 10 minutes"
-        problems.invalid(path, seconds, why, f"use {_TOKEN_SECONDS_MIN} or more")
-    elif seconds > _TOKEN_SECONDS_MAX:
-        problems.invalid(path, seconds, "may not specify a duration larger than 2^32 seconds")
+        seconds.invalid(why, f"use {_TOKEN_SECONDS_MIN} or more")
+    elif seconds.value > _TOKEN_SECONDS_MAX:
+        seconds.invalid("may not specify a duration larger than 2^32 seconds")
 
 
 def service_name_rule(context: ApiServer) -> TextRule:
@@ -162,12 +171,15 @@ def service_name_rule(context: ApiServer) -> TextRule:
 _DRIVER_NAME_MAX = 63
 
 
-def check_driver_name(name: Any, path: Path, problems: FieldErrors) -> None:
+def check_driver_name(name: FieldValue) -> None:
     """Check the name of a CSI or DRA driver (`ValidateCSIDriverName`)."""
-    if is_empty(name):
-        problems.required(path)
-    elif type(name) is str:
-        if len(name) > _DRIVER_NAME_MAX:
-            problems.too_long(path, _DRIVER_NAME_MAX)
-        elif why := names.why_not_dns_subdomain(name.lower()):
-            problems.invalid(path, name, why)
+    if name.is_empty:
+        name.required()
+    elif type(name.value) is str and len(name.value) > _DRIVER_NAME_MAX:
+        name.too_long(_DRIVER_NAME_MAX)
+    else:
+        name.check_text(_why_not_driver_name)
+
+
+def _why_not_driver_name(name: str) -> str | None:
+    return names.why_not_dns_subdomain(name.lower())

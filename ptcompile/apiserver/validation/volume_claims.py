@@ -5,20 +5,21 @@ from __future__ import annotations
 from ptcompile._internal.namedtuple import Any
 from ptcompile.apiserver.defaulting.built_in import DEFAULT_SERVER, drops_source
 from ptcompile.apiserver.validation.context import is_dropped
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import check_selector
 from ptcompile.diagnostics import Path, Problems, field_path, problem_at
-from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change, is_empty
+from ptcompile.diagnostics.field_errors import FieldErrors, forbidden_change
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.requests import ApiServer, Update
-from ptcompile.kubernetes.unstructured import Json, as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_map
 
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 
 
-def check_claim(manifest: Any, context: ApiServer, problems: FieldErrors) -> None:
+def check_claim(claim: FieldValue) -> None:
     """Check a PersistentVolumeClaim, except its metadata."""
-    check_claim_spec(manifest.get("spec"), ("spec",), problems, context)
+    _check_spec(claim["spec"], drops=True)
 
 
 def check_claim_spec(
@@ -27,70 +28,68 @@ def check_claim_spec(
     """Check the spec of a claim: access modes, size, class and data source. With `drops`, the server drops some data
     sources unread.
     """
-    spec = {} if spec is None else spec
-    if type(spec) is not dict:
+    _check_spec(FieldValue(spec, path, CheckScope(context, problems)), drops)
+
+
+def _check_spec(spec: FieldValue, drops: bool) -> None:
+    if spec.value is not None and not spec.is_mapping:
         return
-    check_access(spec.get("accessModes"), (*path, "accessModes"), problems)
-    _check_size(nested_map(spec, "resources"), (*path, "resources"), problems)
-    check_selector(spec.get("selector"), (*path, "selector"), problems)
+
+    check_access(spec["accessModes"])
+    _check_size(spec["resources"])
+    spec["selector"].check(check_selector)
     for name in ("storageClassName", "volumeAttributesClassName"):
-        value = spec.get(name)
-        if type(value) is not str or not value or is_dropped(name, context):
-            continue
-        problems.check_text((*path, name), value, names.why_not_dns_subdomain)
-    problems.check_choice((*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
-    for name in ("dataSource", "dataSourceRef"):
-        if type(spec.get(name)) is dict and not (drops and drops_source(name, spec[name], context)):
-            _check_source(spec[name], (*path, name), problems)
-    _check_same_source(spec, path, context, problems, drops)
+        if not is_dropped(name, spec.server):
+            spec[name].check_optional_text(names.why_not_dns_subdomain)
+    spec["volumeMode"].check_choice(("Block", "Filesystem"))
+    sources = [
+        source
+        for source in (spec["dataSource"], spec["dataSourceRef"])
+        if source.is_mapping and not (drops and drops_source(str(source.key), source.value, spec.server))
+    ]
+    for source in sources:
+        _check_source(source)
+    if len(sources) > 1:
+        first, second = ([source.get(key) or "" for key in ("apiGroup", "kind", "name")] for source in sources)
+        if first != second:
+            spec.invalid("must match dataSourceRef", "keep dataSourceRef")
 
 
-def _check_same_source(spec: Json, path: Path, context: ApiServer, problems: FieldErrors, drops: bool) -> None:
-    """Check that both data sources, if neither is dropped, name the same object."""
-    sources = []
-    for name in ("dataSource", "dataSourceRef"):
-        if type(spec.get(name)) is not dict or (drops and drops_source(name, spec[name], context)):
-            return
-        sources.append([spec[name].get(key) or "" for key in ("apiGroup", "kind", "name")])
-    if sources[0] != sources[1]:
-        problems.invalid(path, spec["dataSource"], "must match dataSourceRef", "keep dataSourceRef")
-
-
-def check_access(modes: Any, path: Path, problems: FieldErrors) -> None:
+def check_access(modes: FieldValue) -> None:
     """Check the access modes of a claim or a volume."""
-    if modes is None or modes == []:
-        problems.required(path, "at least 1 access mode is required", f"use one of {', '.join(_ACCESS_MODES)}")
-    if type(modes) is not list:
+    if modes.value is None or modes.value == []:
+        modes.required("at least 1 access mode is required", f"use one of {', '.join(_ACCESS_MODES)}")
+    if type(modes.value) is not list:
         return
-    for index, item in enumerate(modes):
-        mode = "" if item is None else item
-        if type(mode) is str and mode not in _ACCESS_MODES:
-            problems.unsupported((*path, index), mode, _ACCESS_MODES, field=field_path(path))
-    if "ReadWriteOncePod" in modes and any(mode != "ReadWriteOncePod" for mode in modes):
-        problems.forbidden(path, "may not use ReadWriteOncePod with other access modes")
+    for mode in modes.texts():
+        if mode.value not in _ACCESS_MODES:
+            mode.unsupported(_ACCESS_MODES, field=field_path(modes.path))
+    if "ReadWriteOncePod" in modes.value and any(mode != "ReadWriteOncePod" for mode in modes.value):
+        modes.forbidden("may not use ReadWriteOncePod with other access modes")
 
 
-def _check_size(resources: Json, path: Path, problems: FieldErrors) -> None:
-    requests = resources.get("requests")
-    if requests is not None and type(requests) is not dict:
+def _check_size(resources: FieldValue) -> None:
+    requests = resources["requests"]
+    if requests.value is not None and not requests.is_mapping:
         return
-    text = as_mapping(requests).get("storage")
-    field = f"{field_path(path)}[storage]"
-    storage_path = (*path, "requests", "storage")
-    size = parse(text)
-    if text is None:
-        problems.required(storage_path, help="set the size, such as storage: 10Gi", field=field)
+
+    storage = requests["storage"]
+    field = f"{field_path(resources.path)}[storage]"
+    size = parse(storage.value)
+    if storage.value is None:
+        storage.required(help="set the size, such as storage: 10Gi", field=field)
     elif size is not None and size.nano <= 0:
-        problems.invalid(storage_path, str(size), "must be greater than zero", field=field)
+        storage.replaced(str(size)).invalid("must be greater than zero", field=field)
 
 
-def _check_source(source: Json, path: Path, problems: FieldErrors) -> None:
-    group = source.get("apiGroup")
+def _check_source(source: FieldValue) -> None:
+    group = source["apiGroup"]
     kind = source.get("kind")
-    problems.check_required(source, path, "name", "kind")
-    if is_empty(group) and type(kind) is str and kind and kind != "PersistentVolumeClaim":
-        problems.invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
-    problems.check_optional_text((*path, "apiGroup"), group, names.why_not_dns_subdomain)
+    source.require("name", "kind")
+    if group.is_empty and type(kind) is str and kind and kind != "PersistentVolumeClaim":
+        why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+        source.replaced(kind).invalid(why)
+    group.check_optional_text(names.why_not_dns_subdomain)
 
 
 _SIZE_PATH = ("spec", "resources", "requests", "storage")

@@ -5,9 +5,10 @@ The server accepts the object. The modules of a kind are imported when its first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from ptcompile.apiserver.kinds import CUSTOM, is_built_in
+from ptcompile._internal.schema_files import load_table
+from ptcompile.apiserver.kinds import CUSTOM, function_named, is_built_in
 from ptcompile.diagnostics import Problem, Problems
 from ptcompile.kubernetes.requests import ApiServer
 from ptcompile.kubernetes.unstructured import Json, kind_of, nested_map
@@ -18,9 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.apiserver.crds import Definitions
 
-    Table = Mapping[str, Callable[[Json, ApiServer], Problems]]
-
 __all__ = ["server_warnings", "unreported_warnings"]
+
+_GROUPS: Mapping[str, Json] = load_table("apiserver/warnings/kinds.json")["groups"]
+"""The functions of the kinds as `module.function` of this package, keyed by API group and kind."""
 
 
 def server_warnings(
@@ -46,9 +48,9 @@ def server_warnings(
         from ptcompile.apiserver.warnings.metadata import built_in_version_warnings
 
         yield from built_in_version_warnings(kind, server)
-    load = _TABLES.get((kind[0].rpartition("/")[0], kind[1]))
-    if load is not None:
-        yield from load()[kind[1]](manifest, server)
+    group = kind[0].rpartition("/")[0]
+    if function := nested_map(_GROUPS, group).get(kind[1]):
+        yield from function_named(__name__, function)(manifest, server)
 
 
 def unreported_warnings(
@@ -98,70 +100,3 @@ def _custom_version_warnings(manifest: Json, versions: Versions, definitions: De
     from ptcompile.apiserver.warnings.metadata import deprecated_version
 
     yield deprecated_version(definition.deprecation, "use a newer apiVersion")
-
-
-def _workloads() -> Table:
-    from ptcompile.apiserver.warnings.workloads import WARNINGS
-
-    return WARNINGS
-
-
-def _network() -> Table:
-    from ptcompile.apiserver.warnings.network import WARNINGS
-
-    return WARNINGS
-
-
-def _storage() -> Table:
-    from ptcompile.apiserver.warnings.storage import WARNINGS
-
-    return WARNINGS
-
-
-def _cluster() -> Table:
-    from ptcompile.apiserver.warnings.cluster import WARNINGS
-
-    return WARNINGS
-
-
-def _names() -> Table:
-    from ptcompile.apiserver.warnings.metadata import WARNINGS
-
-    return WARNINGS
-
-
-_TABLES: dict[tuple[str, str], Callable[[], Table]] = {
-    ("", "Pod"): _workloads,
-    ("", "PodTemplate"): _workloads,
-    ("", "ReplicationController"): _workloads,
-    **dict.fromkeys((("apps", kind) for kind in ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet")), _workloads),
-    ("batch", "CronJob"): _workloads,
-    ("batch", "Job"): _workloads,
-    ("", "Service"): _network,
-    ("", "Endpoints"): _network,
-    ("discovery.k8s.io", "EndpointSlice"): _network,
-    ("networking.k8s.io", "Ingress"): _network,
-    ("networking.k8s.io", "NetworkPolicy"): _network,
-    ("", "PersistentVolume"): _storage,
-    ("", "PersistentVolumeClaim"): _storage,
-    **dict.fromkeys(
-        (("storage.k8s.io", kind) for kind in ("CSIDriver", "CSIStorageCapacity", "StorageClass")), _storage
-    ),
-    ("", "Node"): _cluster,
-    ("", "Secret"): _cluster,
-    ("", "ServiceAccount"): _cluster,
-    ("apiextensions.k8s.io", "CustomResourceDefinition"): _cluster,
-    ("node.k8s.io", "RuntimeClass"): _cluster,
-    **{
-        ("admissionregistration.k8s.io", kind): _names
-        for kind in (
-            "MutatingAdmissionPolicy",
-            "MutatingAdmissionPolicyBinding",
-            "MutatingWebhookConfiguration",
-            "ValidatingAdmissionPolicy",
-            "ValidatingAdmissionPolicyBinding",
-            "ValidatingWebhookConfiguration",
-        )
-    },
-}
-"""Loaders of the table with the kind's function, keyed by API group and kind."""

@@ -160,13 +160,3 @@ def _formats(root: Json, path: Path) -> Iterator[tuple[str, str, Path]]:
         for key in ("items", "additionalProperties", "not", "allOf", "anyOf", "oneOf"):
             stack.append((node.get(key), (*at, key)))
         stack += [(child, (*at, "properties", name)) for name, child in nested_map(node, "properties").items()]
-
-
-WARNINGS = {
-    "CustomResourceDefinition": definition_warnings,
-    "Node": node_warnings,
-    "RuntimeClass": runtime_class_warnings,
-    "Secret": secret_warnings,
-    "ServiceAccount": service_account_warnings,
-}
-"""The function of each kind."""

@@ -85,20 +85,6 @@ def static_name_warnings(manifest: Json, server: ApiServer) -> Problems:
         yield warning("discouraged-name", ("metadata", "name"), text, "give it a name with another ending")
 
 
-WARNINGS = dict.fromkeys(
-    (
-        "MutatingAdmissionPolicy",
-        "MutatingAdmissionPolicyBinding",
-        "MutatingWebhookConfiguration",
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-        "ValidatingWebhookConfiguration",
-    ),
-    static_name_warnings,
-)
-"""The function of each kind whose objects the server may read from files."""
-
-
 def built_in_version_warnings(kind: GroupVersionKind, server: ApiServer) -> Problems:
     """Yield a warning if the server deprecates this version of a built-in kind."""
     row = _LIFECYCLES.get(kind)

@@ -119,13 +119,3 @@ def ingress_warnings(manifest: Json, server: ApiServer) -> Problems:
         text = f"annotation \"{_INGRESS_CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
         path = ("metadata", "annotations", _INGRESS_CLASS)
         yield deprecated(path, text, "set spec.ingressClassName", field="")
-
-
-WARNINGS = {
-    "EndpointSlice": endpoint_slice_warnings,
-    "Endpoints": endpoints_warnings,
-    "Ingress": ingress_warnings,
-    "NetworkPolicy": network_policy_warnings,
-    "Service": service_warnings,
-}
-"""The function of each kind."""

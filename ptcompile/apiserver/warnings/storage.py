@@ -71,13 +71,3 @@ def csi_driver_warnings(manifest: Json, server: ApiServer) -> Problems:
     if server.at_least(35) and spec.get("tokenRequests") and spec.get("serviceAccountTokenInSecrets") is None:
         help = "set serviceAccountTokenInSecrets to what the driver supports"
         yield warning("discouraged-value", ("spec", "tokenRequests"), _TOKENS, help, field="")
-
-
-WARNINGS = {
-    "CSIDriver": csi_driver_warnings,
-    "CSIStorageCapacity": storage_capacity_warnings,
-    "PersistentVolume": persistent_volume_warnings,
-    "PersistentVolumeClaim": claim_object_warnings,
-    "StorageClass": storage_class_warnings,
-}
-"""The function of each kind."""

@@ -67,20 +67,3 @@ def _stateful_set_warnings(manifest: Json, server: ApiServer) -> Problems:
     if limit is not None and limit < 0 and server.at_least(33):
         text = "a negative value retains all historical revisions; a value >= 0 is recommended"
         yield ignored(("spec", "revisionHistoryLimit"), text, "write the number of revisions to keep")
-
-
-WARNINGS = dict.fromkeys(
-    (
-        "CronJob",
-        "DaemonSet",
-        "Deployment",
-        "Job",
-        "Pod",
-        "PodTemplate",
-        "ReplicaSet",
-        "ReplicationController",
-        "StatefulSet",
-    ),
-    workload_warnings,
-)
-"""The function of each kind."""

@@ -8,12 +8,9 @@ from collections.abc import Mapping, Sequence
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
 from ptcompile.apiserver import roundtrip
-from ptcompile.apiserver.validation.job import (
-    check_job_counts,
-    check_job_selector,
-    check_job_template_metadata,
-    check_restart_policy,
-)
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
+from ptcompile.apiserver.validation.job import check_job_counts, check_job_selector, check_restart_policy
+from ptcompile.apiserver.validation.metadata import check_labels
 from ptcompile.apiserver.validation.templates import check_template
 from ptcompile.apiserver.validation.volume_claims import check_claim_spec
 from ptcompile.apiserver.webhooks import (
@@ -122,7 +119,8 @@ def check_replicated_jobs(
             child.get("template"), (*template_path, "spec", "template"), context, problems, volumes, clean
         )
         job_problems = FieldErrors()
-        check_job_template_metadata(template.get("metadata"), (*template_path, "metadata"), job_problems)
+        labels = nested_map(template, "metadata").get("labels")
+        check_labels(labels, (*template_path, "metadata", "labels"), job_problems)
         job_name = f"{name}-{job.get('name')}-0" if type(name) is str else None
         _check_child(child, (*template_path, "spec"), job_name, counted, context, job_problems)
         problems.extend(_report_on_job(job_problems, (*template_path, "spec")))
@@ -150,11 +148,12 @@ def _check_child(
     child = spec if spec.get("completionMode") else {**spec, "completionMode": "Indexed"}
     if counted and child.get("completions") is None:
         child = {**child, "completions": as_field_int(child.get("parallelism")) or 1}
-    check_job_counts(child, path, context, problems)
-    check_job_selector({"name": name}, child, path, problems)
-    pod = nested_map(child, "template").get("spec")
-    if type(pod) is dict and pod.get("restartPolicy") == "Always":
-        check_restart_policy(pod, (*path, "template", "spec"), problems)
+    job = FieldValue(child, path, CheckScope(context, problems))
+    check_job_counts(job)
+    check_job_selector(job, {"name": name})
+    pod = job["template"]["spec"]
+    if pod.get("restartPolicy") == "Always":
+        check_restart_policy(pod)
 
 
 def _report_on_job(problems: list[Problem], path: Path) -> Problems:

@@ -46,8 +46,8 @@ def check_children(manifest: Json, context: ApiServer, problems: FieldErrors) ->
         finalizers = nested_map(template.template, "metadata").get("finalizers")
         check_finalizers(finalizers, (*template.path, "metadata", "finalizers"), problems)
         policy = nested_map(replicas, template.role).get("restartPolicy")
-        if policy:
-            problems.check_choice((*template.path[:-1], "restartPolicy"), policy, _RESTART_POLICIES)
+        if type(policy) is str and policy not in ("", *_RESTART_POLICIES):
+            problems.unsupported((*template.path[:-1], "restartPolicy"), policy, _RESTART_POLICIES)
 
 
 FIXED = (("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),)

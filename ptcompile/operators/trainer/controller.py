@@ -6,11 +6,12 @@ Lists are merged by name and objects field by field, so no field is reported as 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.validation.context import PodContext
 from ptcompile.apiserver.validation.env import check_env, why_not_env
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.metadata import check_annotations, check_labels
 from ptcompile.apiserver.validation.resources import check_amounts
 from ptcompile.apiserver.validation.scheduling import check_node_selector, check_scheduling_gates, check_tolerations
@@ -20,7 +21,7 @@ from ptcompile.diagnostics.field_errors import FieldErrors, indexed_mappings
 from ptcompile.kinds.model import KindContext
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.requests import ApiServer
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map, object_name
 from ptcompile.operators.jobset.admission import check_replicated_jobs
 from ptcompile.operators.trainer import runtimes
 
@@ -110,11 +111,10 @@ def _name_help(name: str, names: Json | Sequence[str]) -> str:
 
 def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None:
     """Check `spec.trainer` and `spec.initializer`; each replaces parts of one container."""
-    scope = PodContext({}, context, False, None, None, problems)
+    fields = FieldValue(spec, ("spec",), CheckScope(context, problems))
     trainer = nested_map(spec, "trainer")
     path = ("spec", "trainer")
-    if trainer.get("env"):
-        check_env(trainer["env"], (*path, "env"), trainer, scope)
+    check_env(fields["trainer"]["env"], trainer)
     if type(trainer.get("resourcesPerNode")) is dict:
         check_amounts(trainer["resourcesPerNode"], (*path, "resourcesPerNode"), problems, partial=True)
     image = trainer.get("image")
@@ -122,9 +122,8 @@ def check_trainer(spec: Json, context: ApiServer, problems: FieldErrors) -> None
         problems.invalid(
             (*path, "image"), image, "must not have leading or trailing whitespace", "remove the whitespace"
         )
-    for name, part in nested_map(spec, "initializer").items():
-        if as_mapping(part).get("env"):
-            check_env(part["env"], ("spec", "initializer", name, "env"), part, scope)
+    for _, part in fields["initializer"].entries():
+        check_env(part["env"], part.mapping)
 
 
 def check_runtime_patches(patches: Any, path: Path, context: ApiServer, problems: FieldErrors) -> None:
@@ -149,20 +148,16 @@ def _check_metadata(meta: Any, path: Path, problems: FieldErrors) -> None:
 
 
 def _check_pod(spec: Json, path: Path, context: ApiServer, problems: FieldErrors) -> None:
-    scope = PodContext(spec, context, False, None, None, problems)
-    check_node_selector(spec.get("nodeSelector"), (*path, "nodeSelector"), scope)
-    check_tolerations(spec.get("tolerations"), (*path, "tolerations"), scope)
-    check_scheduling_gates(spec.get("schedulingGates"), (*path, "schedulingGates"), scope)
-    account = spec.get("serviceAccountName")
-    problems.check_optional_text((*path, "serviceAccountName"), account, names.why_not_dns_subdomain)
+    pod = FieldValue(spec, path, CheckScope(context, problems, spec))
+    check_node_selector(pod["nodeSelector"])
+    check_tolerations(pod["tolerations"])
+    check_scheduling_gates(pod["schedulingGates"])
+    pod["serviceAccountName"].check_optional_text(names.why_not_dns_subdomain)
     for key in ("volumes", "containers", "initContainers"):
-        for index, item in indexed_mappings(spec.get(key)):
-            name = item.get("name")
-            problems.check_optional_text((*path, key, index, "name"), name, names.why_not_dns_label)
-            for number, entry in indexed_mappings(item.get("env")):
-                variable = entry.get("name")
-                if type(variable) is str and variable and (why := why_not_env(variable, context)):
-                    problems.invalid((*path, key, index, "env", number, "name"), variable, why)
+        for item in pod[key].objects():
+            item["name"].check_optional_text(names.why_not_dns_label)
+            for entry in item["env"].objects():
+                entry["name"].check_optional_text(partial(why_not_env, context=context))
 
 
 def check_train_job(manifest: Json, context: ApiServer, problems: FieldErrors) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ptcompile.apiserver import validate
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.apiserver.validation.values import (
     amount_of,
     check_amount_or_percent,
@@ -19,8 +20,14 @@ from ptcompile.apiserver.validation.values import (
 )
 from ptcompile.diagnostics import Path
 from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.kubernetes.requests import ApiServer
 
 Json = dict[str, Any]
+
+
+def field_of(value: Any) -> FieldValue:
+    return FieldValue(value, ("a",), CheckScope(ApiServer(), FieldErrors()))
+
 
 DEEP: list[Any] = []
 for _ in range(100_000):
@@ -56,9 +63,9 @@ def test_is_equal(one: Any, other: Any, wanted: bool) -> None:
 )  # fmt: skip
 def test_amounts_and_percentages(value: Any, limited: bool, unlimited: bool) -> None:
     for limit, accepted in ((True, limited), (False, unlimited)):
-        problems = FieldErrors()
-        check_amount_or_percent(value, ("a",), problems, limit_to_100=limit)
-        assert (not problems) is accepted
+        amount = field_of(value)
+        check_amount_or_percent(amount, limit_to_100=limit)
+        assert (not amount.problems) is accepted
     assert amount_of(value) == {101: 101, -1: -1, "100%": 100, "101%": 101}.get(value, 0)
 
 
@@ -182,9 +189,9 @@ def _ports(*ports: Json) -> Json:
     ],
 )
 def test_host_ports_are_used_once(containers: list[Json], fill: bool, keys: list[str]) -> None:
-    problems = FieldErrors()
-    check_host_ports(containers, ("spec", "containers"), problems, fill)
-    assert [problem.message.partition('"')[2].partition('"')[0] for problem in problems] == keys
+    field = field_of(containers)
+    check_host_ports(field.objects(), fill)
+    assert [problem.message.partition('"')[2].partition('"')[0] for problem in field.problems] == keys
 
 
 @pytest.mark.parametrize(
@@ -192,9 +199,9 @@ def test_host_ports_are_used_once(containers: list[Json], fill: bool, keys: list
     [(80, True), ("http", True), (None, False), (0, False), (65536, False), ("80", False), ("a b", False), ("", False)],
 )
 def test_a_port_by_number_or_name(value: Any, valid: bool) -> None:
-    problems = FieldErrors()
-    check_port_reference(problems, ("port",), value)
-    assert (not problems) is valid
+    port = field_of(value)
+    check_port_reference(port)
+    assert (not port.problems) is valid
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,9 @@ def check_resource_groups(spec: Json, rules: QuotaRules, problems: FieldErrors) 
             _check_flavor_quotas(flavor, covered, rules, flavor_path, problems)
             flavor_name = flavor.get("name")
             if isinstance(flavor_name, str):
-                problems.check_unseen((*flavor_path, "name"), flavor_name, flavors, "list each flavor in one group")
+                if flavor_name in flavors:
+                    problems.duplicate((*flavor_path, "name"), flavor_name, "list each flavor in one group")
+                flavors.add(flavor_name)
 
 
 def _check_flavor_quotas(
