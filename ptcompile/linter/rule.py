@@ -283,16 +283,17 @@ def found_at(
 
 
 class Rule(NamedTuple):
-    """One check of an object that an API server would accept. The module's docstring is its page.
+    """One check of an object that an API server would accept. The docstring of the check's module is its page.
 
     The page has a title line, then the sections What, Why, Example, Fix and Source. The example is a diff with every
     line of both sides: lines with `-` are bad, lines with `+` good. The bad line that the finding is reported at ends
-    in `# <--`. The words that trigger the rule are in the table of its family (`ptcompile.linter`).
+    in `# <--`. All else about a rule is a row in the table of its family (`ptcompile.linter`).
     """
 
     name: str
     """A key of `codes.CODES`; the module has the same name, with underscores."""
     check: Callable[[Subject], Iterable[Finding]]
+    """The function `check` of the module."""
     severity: Severity
     """Error: no cluster could run it as written. Warning: depends on something outside the files. Note: a fact."""
     stage: Stage

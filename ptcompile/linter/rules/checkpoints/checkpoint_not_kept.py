@@ -43,13 +43,13 @@ Source: Kubernetes 1.36, volumes: an emptyDir lives as long as its pod.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, is_recreated
+from ptcompile.linter.rule import Findings, Subject, found_at, is_recreated
 from ptcompile.linter.spot import spot_label
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if not (is_recreated(subject, template) or _replaces_preempted_pods(subject, template)):
             continue
@@ -82,6 +82,3 @@ def _temporary_storage(template: ManifestTemplate, container: ManifestContainer,
         return None
     in_place = template.spec.get("restartPolicy") == "OnFailure"  # the pod and its volumes survive a restart in place
     return None if in_place else "an emptyDir" if "emptyDir" in volume[1] else "an ephemeral volume"
-
-
-RULE = Rule("checkpoint-not-kept", _check, severity="warning", stage="run", authority="ptcompile")

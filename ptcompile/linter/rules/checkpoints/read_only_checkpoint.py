@@ -45,14 +45,14 @@ Source: Kubernetes 1.36, volumeMounts.readOnly.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import Json, as_mapping
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
 
 _READ_ONLY_SOURCES = ("configMap", "secret", "projected", "downwardAPI")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):
@@ -83,6 +83,3 @@ def _help_if_read_only(mount: Json, volume: Json) -> str | None:
         if as_mapping(fields).get("readOnly") is True:
             return f"remove readOnly from the volume's {source}, or write elsewhere"
     return None
-
-
-RULE = Rule("read-only-checkpoint", _check, severity="error", stage="run", authority="kubelet")

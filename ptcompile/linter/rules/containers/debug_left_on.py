@@ -35,7 +35,7 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _COSTS = {
@@ -49,7 +49,7 @@ _COSTS_OF_GLOO = {
 }
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         costs = _COSTS if accelerators(container) else _COSTS_OF_GLOO if _starts_python(container) else {}
         for entry in container.variables if costs else ():
@@ -69,6 +69,3 @@ def _starts_python(container: ManifestContainer) -> bool:
     if not container.is_main:
         return False
     return starts_training(container) or any(word.endswith(".py") for word in container.launch.entry)
-
-
-RULE = Rule("debug-left-on", _check, severity="warning", stage="run", authority="ptcompile")

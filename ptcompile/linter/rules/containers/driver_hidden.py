@@ -34,14 +34,14 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
 _FOLDER = "/usr/local/nvidia/lib64"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         is_gke = any(key.startswith("cloud.google.com/gke-") for key in string_map(template.spec.get("nodeSelector")))
         for container in template.containers:
@@ -73,6 +73,3 @@ def _missing_part(name: str, value: str, is_gke: bool) -> str:
         words = {word.strip() for word in value.lower().split(",")}
         return "compute" if words.isdisjoint({"compute", "all"}) else ""
     return _FOLDER if name == "LD_LIBRARY_PATH" and is_gke and _FOLDER not in value else ""
-
-
-RULE = Rule("driver-hidden", _check, severity="warning", stage="run", authority="kubelet")

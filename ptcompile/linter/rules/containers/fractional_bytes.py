@@ -31,12 +31,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 
 _MEBI = 2**20
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for name in ("memory", "ephemeral-storage"):
             limit = container.limits.get(name)
@@ -55,6 +55,3 @@ def _finding(path: Path, limit: str, amount: quantity.Quantity) -> Finding:
         f"write {intended or 'an amount in Mi or Gi'}",
         Fix(f"write {intended}", (Edit("set", path, intended),), safe=False) if intended else None,
     )
-
-
-RULE = Rule("fractional-bytes", _check, severity="error", stage="run", authority="kubelet")

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from ptcompile.linter.containers import LAUNCHERS, idle_command, starts_training_in_text, training_command
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ptcompile.shell.script import Script
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     has_launcher = subject.template_of("launcher") is not None
     for template in subject.templates:
         if has_launcher and template.role.lower() == "worker":
@@ -86,6 +86,3 @@ def _check_script(container: ManifestContainer, script: Script, held: str) -> Fi
             f"if the training fails, {' '.join(idle.words[:2])} never ends: the job keeps {held}",
             "remove it: a failed pod has its logs, and the job can start another one",
         )
-
-
-RULE = Rule("idle-main-container", _check, severity="warning", stage="run", authority="ptcompile")

@@ -36,12 +36,12 @@ from __future__ import annotations
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.linter.containers import starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MIN_PATIENCE_SECONDS = 300
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         probe = nested_map(container.spec, "livenessProbe")
         if not container.is_main or not probe or nested_map(container.spec, "startupProbe"):
@@ -57,6 +57,3 @@ def _check(subject: Subject) -> Findings:
                 "add a startupProbe that waits longer, or remove the probe",
                 on_key=True,
             )
-
-
-RULE = Rule("impatient-liveness", _check, severity="warning", stage="run", authority="kubelet")

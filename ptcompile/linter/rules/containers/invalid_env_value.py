@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import LEVEL_VARIABLES, NCCL_INTEGERS, THREAD_COUNTS
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SWITCH_NUMBERS = {
     "true": "1",
@@ -46,7 +46,7 @@ _SWITCH_NUMBERS = {
 }
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             value = entry.value
@@ -76,6 +76,3 @@ def _expected_value(name: str, value: str) -> str | None:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
-
-
-RULE = Rule("invalid-env-value", _check, severity="warning", stage="run", authority="ptcompile")

@@ -31,7 +31,7 @@ interpreter.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 SWITCHES = frozenset(
     {
@@ -47,7 +47,7 @@ SWITCHES = frozenset(
 _OFF_VALUES = frozenset({"false", "no", "off", "disabled"})
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             value = (entry.value or "").lower()
@@ -61,6 +61,3 @@ def _check(subject: Subject) -> Findings:
                     'remove the variable, or write "1" to turn it on',
                     Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
                 )
-
-
-RULE = Rule("inverted-python-switch", _check, severity="warning", stage="run", authority="ptcompile")

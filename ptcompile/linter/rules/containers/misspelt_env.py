@@ -31,10 +31,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import closest_variable
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             suggestion = closest_variable(entry.name)
@@ -46,6 +46,3 @@ def _check(subject: Subject) -> Findings:
                     f"write {suggestion}",
                     Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
                 )
-
-
-RULE = Rule("misspelt-env", _check, severity="warning", stage="run", authority="ptcompile")

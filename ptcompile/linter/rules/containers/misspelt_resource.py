@@ -36,13 +36,13 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _MIG = Pattern(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for half in ("limits", "requests"):
             for name in container.resource_list(half):
@@ -80,6 +80,3 @@ def _edits(container: ManifestContainer, name: str, new_name: str) -> Iterator[E
     for half in ("limits", "requests"):
         if name in container.resource_list(half):
             yield Edit("rename", (*container.path, "resources", half, name), new_name)
-
-
-RULE = Rule("misspelt-resource", _check, severity="warning", stage="run", authority="ptcompile")

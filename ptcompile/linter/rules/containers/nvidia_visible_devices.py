@@ -33,12 +33,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             if entry.name != _VARIABLE or entry.value is None or "$(" in entry.value:
@@ -54,6 +54,3 @@ def _check(subject: Subject) -> Findings:
                 "remove the variable",
                 Fix(f"remove {_VARIABLE}", (Edit("remove", entry.path),), safe=False),
             )
-
-
-RULE = Rule("nvidia-visible-devices", _check, severity="warning", stage="run", authority="kubelet")

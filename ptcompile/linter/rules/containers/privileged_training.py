@@ -34,12 +34,12 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import node_devices
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         devices = node_devices(template)
         for container in template.main_containers:
@@ -70,6 +70,3 @@ def _edits(container: ManifestContainer, path: Path) -> Iterator[Edit]:
         yield Edit("set", capabilities_path, ["IPC_LOCK"])
     elif "IPC_LOCK" not in as_strings(added):
         yield Edit("append", capabilities_path, "IPC_LOCK")
-
-
-RULE = Rule("privileged-training", _check, severity="warning", stage="style", authority="ptcompile")

@@ -31,11 +31,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import shm_mount
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         mount = shm_mount(container)
         if mount is not None and mount[1].get("readOnly") is True:
@@ -46,6 +46,3 @@ def _check(subject: Subject) -> Findings:
                 "remove readOnly",
                 Fix(f"remove readOnly from the mount at {SHM}", (Edit("remove", path),), safe=True),
             )
-
-
-RULE = Rule("read-only-shm", _check, severity="warning", stage="run", authority="kubelet")

@@ -33,10 +33,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry_path, mount in container.mounts:
             mount_path = as_string(mount.get("mountPath"))
@@ -49,6 +49,3 @@ def _check(subject: Subject) -> Findings:
                     f"write {absolute}, or the intended path",
                     Fix(f"write {absolute}", (Edit("set", path, absolute),), safe=False),
                 )
-
-
-RULE = Rule("relative-mount-path", _check, severity="warning", stage="style", authority="kubelet")

@@ -29,10 +29,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if nested_map(template.spec, "os").get("name") == "windows":
             continue
@@ -47,6 +47,3 @@ def _check(subject: Subject) -> Findings:
                     f"write {absolute}, or the intended path",
                     Fix(f"write {absolute}", (Edit("set", path, absolute),), safe=False),
                 )
-
-
-RULE = Rule("relative-working-dir", _check, severity="error", stage="run", authority="kubelet")

@@ -32,10 +32,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import RENAMED_VARIABLES
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             new_name = RENAMED_VARIABLES.get(entry.name)
@@ -47,6 +47,3 @@ def _check(subject: Subject) -> Findings:
                     f"write {new_name}",
                     Fix(f"write {new_name}", (Edit("set", path, new_name),), safe=False),
                 )
-
-
-RULE = Rule("renamed-env", _check, severity="warning", stage="style", authority="ptcompile")

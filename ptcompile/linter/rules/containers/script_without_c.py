@@ -31,10 +31,10 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, shell_index
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         argv = container.argv
         shell = shell_index(container)
@@ -52,6 +52,3 @@ def _check(subject: Subject) -> Findings:
                 "put -c before it",
                 Fix("put -c before it", (Edit("set", key, [*words[:index], "-c", *words[index:]]),), safe=False),
             )
-
-
-RULE = Rule("script-without-c", _check, severity="error", stage="run", authority="kubelet")

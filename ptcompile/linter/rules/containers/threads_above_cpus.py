@@ -31,12 +31,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             if entry.name not in _VARIABLES or not entry.value or not _is_number(entry.value):
@@ -55,6 +55,3 @@ def _check(subject: Subject) -> Findings:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 7
-
-
-RULE = Rule("threads-above-cpus", _check, severity="warning", stage="run", authority="kubelet")

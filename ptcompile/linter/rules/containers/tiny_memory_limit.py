@@ -31,14 +31,14 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MIN_BYTES = 4 * 2**20
 _MAX_GIBIBYTES = 4096
 """Largest number without a unit that was probably meant in Gi."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         limit = container.limits.get("memory")
         amount = quantity.parse(limit)
@@ -52,6 +52,3 @@ def _check(subject: Subject) -> Findings:
             f"write the unit, such as {limit}Gi" if lacks_unit else "raise the limit",
             Fix(f"write {limit}Gi", (Edit("set", path, f"{limit}Gi"),), safe=False) if lacks_unit else None,
         )
-
-
-RULE = Rule("tiny-memory-limit", _check, severity="error", stage="run", authority="kubelet")

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.containers import is_command_written
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for
 from ptcompile.world.templates import ManifestContainer
 
@@ -40,7 +40,7 @@ _TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - Python's d
 _VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         if nested_map(container.spec, "securityContext").get(
             "readOnlyRootFilesystem"
@@ -66,6 +66,3 @@ def _has_writable_folder(container: ManifestContainer) -> bool:
         return True
     folders = (*_TEMPORARY_FOLDERS, as_string(container.spec.get("workingDir")))
     return any(mount_for(container, folder) for folder in folders if folder)
-
-
-RULE = Rule("unwritable-tmp", _check, severity="warning", stage="run", authority="torchrun")

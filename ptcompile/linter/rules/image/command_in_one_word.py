@@ -34,14 +34,14 @@ from collections.abc import Sequence
 from ptcompile.diagnostics import Edit, Fix, shorten
 from ptcompile.kubernetes.commands import is_program, unwrap
 from ptcompile.linter.containers import is_command_written
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.shell.calls import split_line
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
 from ptcompile.world.templates import ManifestContainer, Token
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in filter(is_command_written, subject.containers):
         argv = container.argv
         if argv and len(argv[0].text.split()) > 1:
@@ -105,6 +105,3 @@ def _is_command_line(text: str, is_module: bool, starter: str) -> bool:
         return True
     has_options = any(word.startswith("-") for word in words[1:])
     return words[0].endswith(".py") and (has_options or (starter != "python" and not text.endswith(".py")))
-
-
-RULE = Rule("command-in-one-word", _check, severity="error", stage="run", authority="kubelet")

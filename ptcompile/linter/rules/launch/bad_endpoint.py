@@ -31,12 +31,12 @@ static_tcp_rendezvous.py.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not_endpoint
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("bad-endpoint"):
         yield found_at(role.endpoint_path, obstacle.sentence, f"write one of them, {obstacle.better}")
     for role in subject.training_roles:
         endpoint = role.options.get("rdzv-endpoint", "")
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
                 f"torchrun does not start with the endpoint {endpoint!r}: {why}",
                 "write HOST:PORT, the host without a scheme",
             )
-
-
-RULE = Rule("bad-endpoint", _check, severity="error", stage="run", authority="torchrun")

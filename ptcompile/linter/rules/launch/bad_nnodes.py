@@ -29,11 +29,11 @@ Source: PyTorch 2.13, torch/distributed/run.py, parse_min_max_nnodes and config_
 from __future__ import annotations
 
 from ptcompile.linter.environment import is_never_number
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import is_literal
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nnodes = role.options.get("nnodes", "")
         # elastic-range-reversed reports ranges that the operator sets
@@ -46,6 +46,3 @@ def _check(subject: Subject) -> Findings:
                 "or MIN:MAX with MIN up to MAX",
                 "write the number of pods that train",
             )
-
-
-RULE = Rule("bad-nnodes", _check, severity="error", stage="run", authority="torchrun")

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.commands import PROCESS_WORDS
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import torch_version
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
@@ -46,7 +46,7 @@ _WITHOUT_XPU = (2, 5)
 """The newest PyTorch that was found not to know xpu here; 2.13 does."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nproc = role.options.get(_OPTION, "")
         if not role.is_torchrun or not is_literal(nproc):
@@ -76,6 +76,3 @@ def _is_invalid(nproc: str) -> bool:
         nproc.isascii() and nproc.isalpha() and nproc.islower()
     )  # may be a device type that only the image knows
     return nproc not in PROCESS_WORDS and (nproc in _NO_DEVICES or not may_be_device)
-
-
-RULE = Rule("bad-nproc", _check, severity="error", stage="run", authority="torchrun")

@@ -33,14 +33,14 @@ to nothing.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import SWITCHES, is_int, is_literal, option_variable
 
 _DIGITS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         for option in SWITCHES if role.is_torchrun else ():
             value = role.launch.env.get(option_variable(option))
@@ -67,6 +67,3 @@ def _fix(role: TrainingRole, option: str, path: Path, value: str) -> Fix | None:
     if digit is None or path == role.unset_path:
         return None
     return Fix(f'write "{digit}"', (Edit("set", path, digit),), safe=True)
-
-
-RULE = Rule("bad-pet-switch", _check, severity="error", stage="run", authority="torchrun")

@@ -31,11 +31,11 @@ which joins elasticPolicy.rdzvConf with commas.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import is_literal, why_not_conf
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         conf = role.options.get("rdzv-conf", "")
         why = why_not_conf(conf, role.rendezvous.backend) if role.is_torchrun and is_literal(conf) else None
@@ -46,6 +46,3 @@ def _check(subject: Subject) -> Findings:
                 f"torchrun does not start with the configuration {conf!r}: {why}",
                 "write KEY=VALUE pairs with commas between them, each value as torch reads it",
             )
-
-
-RULE = Rule("bad-rdzv-conf", _check, severity="error", stage="run", authority="torchrun")

@@ -32,14 +32,14 @@ and Trainer 2.3, the variables they set.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal, option_variable
 
 _OPTIONS = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         for option in _OPTIONS if role.is_torchrun else ():
             flag = role.launch.options.get(option)
@@ -74,6 +74,3 @@ def _is_same(flag: str, overridden: str) -> bool:
     a = flag.strip()
     b = overridden.strip()
     return a == b or a == f"{b}:{b}" or b == f"{a}:{a}"
-
-
-RULE = Rule("contradicting-launch-option", _check, severity="warning", stage="run", authority="torchrun")

@@ -43,10 +43,10 @@ never makes one.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         is_etcd = role.rendezvous.backend in ("etcd", "etcd-v2")
         if (
@@ -69,6 +69,3 @@ def _fix(subject: Subject) -> Fix | None:
     for path in subject.record.launch_fields.options.get("rdzv-id", ()):
         return Fix(f"set {path[-1]} to {subject.name}", (Edit("set", path, subject.name),), safe=False)
     return None
-
-
-RULE = Rule("etcd-without-id", _check, severity="warning", stage="run", authority="torchrun")

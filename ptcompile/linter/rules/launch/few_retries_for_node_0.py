@@ -46,13 +46,13 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
 from ptcompile.world.workload import mapping_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = roles[0]
         other_pods = count_nodes(roles) - 1
@@ -90,6 +90,3 @@ def _job_spec(subject: Subject, role: TrainingRole) -> tuple[Path, Json] | None:
         return None
     path = role.path[: role.path.index("template") + 2]
     return path, mapping_at(subject.made, path)
-
-
-RULE = Rule("few-retries-for-node-0", _check, severity="warning", stage="run", authority="torchrun")

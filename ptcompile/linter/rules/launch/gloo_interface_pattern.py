@@ -44,10 +44,10 @@ Source: PyTorch 2.13, torch/csrc/distributed/c10d/ProcessGroupGloo.cpp; NCCL 2.2
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             value = entry.value or ""
@@ -60,6 +60,3 @@ def _check(subject: Subject) -> Findings:
                     "write the interface's name, such as eth0",
                     exact if value.startswith("=") and plain else None,
                 )
-
-
-RULE = Rule("gloo-interface-pattern", _check, severity="warning", stage="run", authority="ptcompile")

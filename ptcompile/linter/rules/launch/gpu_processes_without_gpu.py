@@ -29,10 +29,10 @@ Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size.
 from __future__ import annotations
 
 from ptcompile.linter.devices import may_see_devices
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nproc = role.options.get("nproc-per-node", "")
         if role.is_torchrun and nproc in ("gpu", "xpu") and not may_see_devices(role.pod):
@@ -42,6 +42,3 @@ def _check(subject: Subject) -> Findings:
                 f"torchrun should start one process per device ({nproc}), but the pod requests none",
                 "request GPUs in resources.limits, or write a number",
             )
-
-
-RULE = Rule("gpu-processes-without-gpu", _check, severity="warning", stage="run", authority="torchrun")

@@ -32,10 +32,10 @@ is not written.
 from __future__ import annotations
 
 from ptcompile.linter.devices import may_see_devices
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nproc = role.options.get("nproc-per-node", "")
         if (
@@ -52,6 +52,3 @@ def _check(subject: Subject) -> Findings:
                 "ignoring the CPU limit",
                 "write the number of processes",
             )
-
-
-RULE = Rule("host-core-processes", _check, severity="warning", stage="run", authority="torchrun")

@@ -45,14 +45,14 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 _is_node_interface = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers if not _has_more_networks(template) else ():
             for entry in container.variables:
@@ -83,6 +83,3 @@ def _has_more_networks(template: ManifestTemplate) -> bool:
 def _requests_network_device(container: ManifestContainer) -> bool:
     """Return whether the container requests a device that may add an interface: any resource but accelerators."""
     return any("/" in str(name) and not is_accelerator(str(name)) for name in container.limits)
-
-
-RULE = Rule("host-interface", _check, severity="error", stage="run", authority="ptcompile")

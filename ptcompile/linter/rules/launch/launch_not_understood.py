@@ -47,7 +47,7 @@ from __future__ import annotations
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts, trains_alone
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
@@ -70,7 +70,7 @@ _OTHER_HELP = "start torchrun in the command itself, or ignore this note"
 """How to have the launch checked, by launcher and for others."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not any(container.accelerators for container in subject.containers):
         return
     job = subject.job
@@ -136,6 +136,3 @@ def _command_path(template: ManifestTemplate | None) -> Path | None:
     if main is None or idle_command(main):
         return None
     return next(((*main.path, key) for key in ("command", "args") if main.spec.get(key)), main.path)
-
-
-RULE = Rule("launch-not-understood", _check, severity="note", stage="run", authority="ptcompile")

@@ -30,13 +30,13 @@ guide: a CUDA process enumerates one compute instance.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _UNCOUNTED = ("google.com/tpu", "aws.amazon.com/neuron")
 _MIG_PREFIX = "nvidia.com/mig-"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nproc = role.options.get("nproc-per-node", "")
         if not role.is_torchrun or nproc not in ("auto", "gpu") or role.is_uncertain("nproc-per-node"):
@@ -54,6 +54,3 @@ def _check(subject: Subject) -> Findings:
         else:
             message = f"with {nproc} torchrun counts 1 of {slices} MIG slices: CUDA shows a process one of them"
         yield found_at(path, f"{message}", "write the number of processes")
-
-
-RULE = Rule("miscounted-devices", _check, severity="warning", stage="run", authority="torchrun")

@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
 from ptcompile.linter.devices import count_one_process_devices
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         gpus = count_one_process_devices(role.pod)
         processes = role.rendezvous.processes
@@ -71,6 +71,3 @@ def _is_certain(role: TrainingRole) -> bool:
 def _fix(role: TrainingRole, gpus: int) -> Fix | None:
     edit = role.edit_to("nproc-per-node", str(gpus))
     return Fix(f"run {gpus} processes per node", (edit,), safe=False) if edit else None
-
-
-RULE = Rule("more-processes-than-gpus", _check, severity="error", stage="run", authority="torchrun")

@@ -45,13 +45,13 @@ given; `ptcompile rehearse` shows it.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _LOCAL_ADDR_ENTRY = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = next((role for role in roles if _publishes_host_name(role)), None)
         if first is None or count_nodes(roles) < 2:
@@ -78,6 +78,3 @@ def _publishes_host_name(role: TrainingRole) -> bool:
 def _host_network_path(role: TrainingRole) -> Path:
     """Return the path of the pod's hostNetwork."""
     return (*role.path[:-2], "hostNetwork")
-
-
-RULE = Rule("node-names-handed-out", _check, severity="warning", stage="run", authority="torchrun")

@@ -35,14 +35,14 @@ from collections.abc import Sequence
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
 _is_shell_script = Pattern(r"(?a).+\.(?:ba)?sh").fullmatch
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         launch = role.launch
         no_flag = not any(launch.options.get(name) for name in ("no-python", "module"))
@@ -78,6 +78,3 @@ def _interpreter_path(role: TrainingRole, name: str) -> tuple[Path, bool]:
     """Return the path of the interpreter, and whether it is one argument rather than part of a shell's script."""
     paths = [path for path, word in role.container.argv if word == name]
     return (paths[-1], len(paths) == 1) if paths else (role.command_path, False)
-
-
-RULE = Rule("python-as-script", _check, severity="error", stage="run", authority="torchrun")

@@ -44,11 +44,11 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
 from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         yield from _check_group(subject, roles)
 
@@ -68,6 +68,3 @@ def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Findings:
             f"write {low}:{total}",
             Fix(f"set nnodes to {low}:{total}", (edit,), safe=False) if edit and len(roles) == 1 else None,
         )
-
-
-RULE = Rule("range-above-pods", _check, severity="warning", stage="style", authority="torchrun")

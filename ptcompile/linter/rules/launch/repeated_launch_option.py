@@ -31,11 +31,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         options = option_names(role.launch.arguments) if role.is_torchrun else ()
         if len({*options}) == len(options):
@@ -49,6 +49,3 @@ def _check(subject: Subject) -> Findings:
                     f"{role.launch.options.get(option, '')!r}",
                     "keep the intended one",
                 )
-
-
-RULE = Rule("repeated-launch-option", _check, severity="warning", stage="run", authority="torchrun")

@@ -39,7 +39,7 @@ Volcano 1.16, maxRetry; training-operator 1.9, backoffLimit.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
@@ -47,7 +47,7 @@ from ptcompile.simulator.launchers.torchrun import is_int
 _MAX_ATTEMPTS = 100
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         role = roles[0]
         pods_per_failure = (
@@ -77,6 +77,3 @@ def _expects_node_loss(subject: Subject, role: TrainingRole) -> bool:
 def _pod_retries(subject: Subject) -> int:
     """Return how often the operator restarts a pod, or 0 if it never does or does not count."""
     return subject.record.retries(subject.manifest)
-
-
-RULE = Rule("restarts-multiply", _check, severity="warning", stage="run", authority="ptcompile")

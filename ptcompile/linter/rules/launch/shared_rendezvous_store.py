@@ -49,12 +49,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes, torch_version
 from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         if count_nodes(roles) > 1:
             first = next((role for role in roles if can_meet_again(role) and _shares_store(role, subject)), None)
@@ -100,6 +100,3 @@ def _knows_torch_version(role: TrainingRole) -> bool:
     note.
     """
     return torch_version(role, Versions(torch=(0, 0))) != (0, 0)
-
-
-RULE = Rule("shared-rendezvous-store", _check, severity="warning", stage="run", authority="torchrun")

@@ -45,12 +45,12 @@ torchrun's documentation shows restarts with c10d.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         yield from _check_group(roles)
 
@@ -68,6 +68,3 @@ def _check_group(roles: tuple[TrainingRole, ...]) -> Findings:
                 "add --rdzv-backend=c10d and --rdzv-endpoint, or let the operator restart the job",
             )
             return
-
-
-RULE = Rule("static-restarts", _check, severity="warning", stage="run", authority="torchrun")

@@ -44,12 +44,12 @@ fewest.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import POD
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("too-few-pods"):
         total = obstacle.pods
         needed = obstacle.nodes
         # a Pod, or a Job of one pod, may join pods of other files
@@ -70,6 +70,3 @@ def _check(subject: Subject) -> Findings:
             help_text,
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit else None,
         )
-
-
-RULE = Rule("too-few-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -42,11 +42,11 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
 from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("too-many-pods"):
         total = obstacle.pods
         most = obstacle.nodes
         if role.source_of("nnodes") == "operator":
@@ -60,6 +60,3 @@ def _check(subject: Subject) -> Findings:
             f"write {total}, or use {most} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit else None,
         )
-
-
-RULE = Rule("too-many-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -33,14 +33,14 @@ from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import COMMAND_LINE_ONLY, OPTIONS, WITHOUT_VARIABLE, option_variable
 
 _KNOWN_VARIABLES = frozenset(option_variable(option) for option in OPTIONS - WITHOUT_VARIABLE)
 _ON_COMMAND_LINE = {option_variable(option): option for option in COMMAND_LINE_ONLY}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         variables = role.container.variables if role.is_torchrun else ()
         names = {entry.name for entry in variables}
@@ -61,6 +61,3 @@ def _check(subject: Subject) -> Findings:
                 f"did you mean {near}?" if near else "remove it",
                 fix,
             )
-
-
-RULE = Rule("unknown-pet-variable", _check, severity="warning", stage="run", authority="torchrun")

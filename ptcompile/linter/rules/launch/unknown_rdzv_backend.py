@@ -32,13 +32,13 @@ from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal
 
 _OPTION = "rdzv-backend"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         backend = role.options.get(_OPTION, "")
         if not role.is_torchrun or backend in BACKENDS or not is_literal(backend):
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
 def _suggest_backend(backend: str) -> str | None:
     folded = backend.strip().lower().replace("_", "-")
     return folded if folded in BACKENDS else closest_match(folded, BACKENDS)
-
-
-RULE = Rule("unknown-rdzv-backend", _check, severity="error", stage="run", authority="torchrun")

@@ -45,7 +45,7 @@ pytorch's documentation of rendezvous names `timeout` with static and etcd.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import conf_of, is_int
 
@@ -53,7 +53,7 @@ _DEFAULT_READ_TIMEOUT_SECONDS = 60
 """torch's default for read_timeout."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = next((role for role in roles if _is_unread(role)), None)
         if first is None or count_nodes(roles) < 2:
@@ -76,6 +76,3 @@ def _is_unread(role: TrainingRole) -> bool:
     timeout = values.get("timeout", "")
     is_unread = role.rendezvous.backend == "c10d" and not role.is_local and "read_timeout" not in values
     return is_unread and is_int(timeout) and int(timeout) != _DEFAULT_READ_TIMEOUT_SECONDS
-
-
-RULE = Rule("unread-timeout", _check, severity="warning", stage="run", authority="torchrun")

@@ -39,12 +39,12 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _DRIVER = "gcsfuse.csi.storage.gke.io"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, name in _bucket_names(subject):
         bucket, _, folder = name.partition("://")[2].partition("/") if "://" in name else name.partition("/")
         if bucket == name:
@@ -69,6 +69,3 @@ def _bucket_names(subject: Subject) -> Iterator[tuple[Path, str]]:
     source = nested_map(subject.spec, "csi")
     if subject.kind == ("v1", "PersistentVolume") and source.get("driver") == _DRIVER:
         yield ("spec", "csi", "volumeHandle"), as_string(source.get("volumeHandle"))
-
-
-RULE = Rule("bucket-url", _check, severity="error", stage="run", authority="kubelet")

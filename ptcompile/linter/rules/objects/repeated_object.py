@@ -29,14 +29,14 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
 from ptcompile.linter.repeated import CREATED_KINDS
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Stream
 
 _PATH = ("metadata", "name")
 _ObjectKey = tuple[tuple[str, str], str, str]
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not subject.name or len(subject.objects) < 2:
         return
     first = subject.stream.cached(_first_objects).get((subject.kind, subject.namespace, subject.name))
@@ -57,6 +57,3 @@ def _first_objects(stream: Stream) -> dict[_ObjectKey, Json]:
         name = as_string(nested_map(manifest, "metadata").get("name"))
         first_objects.setdefault((kind_of(manifest), namespace_of(manifest), name), manifest)
     return first_objects
-
-
-RULE = Rule("repeated-object", _check, severity="error", stage="run", authority="ptcompile")

@@ -39,12 +39,12 @@ from __future__ import annotations
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, nested_map, object_name
 from ptcompile.linter.claims import belongs_to, class_name, volumes_of_claim
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SIZE = ("spec", "resources", "requests", "storage")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     claim = subject.manifest
     if subject.kind != ("v1", "PersistentVolumeClaim"):
         return
@@ -101,6 +101,3 @@ def _class_difference(claim: Json, volume: Json) -> Findings:
     else:
         text = f"never bound: the volume {name} has {of_volume}, the claim {wanted!r}"
         yield found_at(path, text, f"write storageClassName: {offered!r}")
-
-
-RULE = Rule("unbound-claim", _check, severity="error", stage="run", authority="ptcompile")

@@ -34,10 +34,10 @@ Source: Kubernetes 1.36, effective requests of a pod with init containers.
 from __future__ import annotations
 
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         requesting = [container for container in template.containers if accelerators(container)]
         if requesting and all(
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
                 "container can use them",
                 "move them to the container that trains",
             )
-
-
-RULE = Rule("accelerators-in-init", _check, severity="warning", stage="run", authority="kubelet")

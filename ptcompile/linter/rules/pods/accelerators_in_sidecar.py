@@ -41,10 +41,10 @@ Source: Kubernetes 1.36, device plugins allocate to containers; training-operato
 from __future__ import annotations
 
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         main = next((container for container in template.main_containers if container.name == template.main_name), None)
         if main is None or accelerators(main):
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                 f"this container gets the accelerators, but {main.name}, which trains, gets none",
                 f"move them to the container {main.name}",
             )
-
-
-RULE = Rule("accelerators-in-sidecar", _check, severity="warning", stage="run", authority="kubelet")

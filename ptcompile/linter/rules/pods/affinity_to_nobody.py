@@ -33,13 +33,13 @@ from __future__ import annotations
 from ptcompile.kubernetes.selectors import selects
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
 from ptcompile.linter.references import template_labels
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Stream
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for i, term in enumerate(as_mappings(nested_map(template.spec, "affinity", "podAffinity").get(_REQUIRED))):
             selector = nested_map(term, "labelSelector")
@@ -69,6 +69,3 @@ def _labels_in(stream: Stream) -> list[dict[str, str]]:
         template_labels(manifest if manifest.get("kind") == "Pod" else nested_map(manifest, "spec", "template"))
         for manifest in objects
     ]
-
-
-RULE = Rule("affinity-to-nobody", _check, severity="warning", stage="run", authority="ptcompile")

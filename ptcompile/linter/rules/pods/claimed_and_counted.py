@@ -44,10 +44,10 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.devices import GPU_CLASSES, claims_of, source_of_claim
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     namespace = subject.namespace
     for template in subject.templates:
         makers = {claim.name: source_of_claim(subject.stream, claim, namespace) for claim in claims_of(template)}
@@ -71,5 +71,3 @@ def _check(subject: Subject) -> Findings:
 
 
 _GPU_RESOURCES = ("nvidia.com/gpu", "nvidia.com/mig-")
-
-RULE = Rule("claimed-and-counted", _check, severity="warning", stage="run", authority="kubelet")

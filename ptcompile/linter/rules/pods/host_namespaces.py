@@ -31,7 +31,7 @@ Source: Kubernetes 1.36, Pod Security Standards (baseline).
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import node_devices
 from ptcompile.world.templates import ManifestTemplate
 
@@ -45,7 +45,7 @@ _VENDORS = ("habana.ai/gaudi", "amd.com/gpu")
 """Devices whose vendors' examples for Kubernetes set hostIPC (Gaudi 1.21, PyTorch; ROCm 6, RCCL tests)."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for key, effect in _EFFECTS.items():
             if template.spec.get(key) is True:
@@ -71,6 +71,3 @@ def _guided_devices(template: ManifestTemplate) -> str:
     """Return the devices of a pod whose vendor's guide sets hostIPC, or ""."""
     limits = {name for container in template.containers for name in container.limits}
     return next((name for name in _VENDORS if name in limits), "") or node_devices(template)
-
-
-RULE = Rule("host-namespaces", _check, severity="warning", stage="style", authority="ptcompile")

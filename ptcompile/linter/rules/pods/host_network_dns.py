@@ -30,13 +30,13 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.record.additions.dns_policy:
         return
     for template in subject.templates:
@@ -70,6 +70,3 @@ def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
     words = [word.text for container in template.containers for word in container.argv]
     values = [entry.value or "" for container in template.containers for entry in container.variables]
     return any(_CLUSTER_NAME.search(value) for value in (*words, *values))
-
-
-RULE = Rule("host-network-dns", _check, severity="warning", stage="run", authority="kubelet")

@@ -39,7 +39,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
 from ptcompile.linter.claims import driver_of_volume
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _NAMESPACE = ("v1", "Namespace")
@@ -88,7 +88,7 @@ _MESHES = (
 )
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for mesh in _MESHES:
         request = _request_of_namespace(subject, mesh)
         for template in subject.templates:
@@ -153,6 +153,3 @@ def _request_of_namespace(subject: Subject, mesh: _Mesh) -> str:
         return "istio-injection: enabled"
     revision = labels.get("istio.io/rev")
     return f"istio.io/rev: {revision}" if revision and "istio-injection" not in labels else ""
-
-
-RULE = Rule("istio-sidecar", _check, severity="warning", stage="run", authority="ptcompile")

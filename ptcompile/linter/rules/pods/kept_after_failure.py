@@ -51,10 +51,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     field = next((key for key in map(str, subject.spec) if key.endswith("ReplicaSpecs")), "")
     written: Path = ("spec", "runPolicy", "cleanPodPolicy")
     if not field or nested_map(subject.spec, "runPolicy").get("cleanPodPolicy") is not None:
@@ -77,6 +77,3 @@ def _check(subject: Subject) -> Findings:
         Fix("set cleanPodPolicy to Running", (Edit("set", written, "Running"),), safe=False),
         on_key=never is None,
     )
-
-
-RULE = Rule("kept-after-failure", _check, severity="note", stage="run", authority="ptcompile")

@@ -36,7 +36,7 @@ from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
@@ -46,7 +46,7 @@ _MIN_MEMORY_BYTES = 1 << 30
 """Smallest memory limit for which the fix adds a volume of half the size."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if template.spec.get("hostIPC") is True:  # /dev/shm is the node's
             continue
@@ -95,6 +95,3 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
 def _has_shm_mount(container: ManifestContainer) -> bool:
     mounts = as_mappings(container.spec.get("volumeMounts"))
     return any(as_string(mount.get("mountPath")).rstrip("/") == SHM for mount in mounts)
-
-
-RULE = Rule("missing-shm", _check, severity="warning", stage="run", authority="ptcompile")

@@ -39,14 +39,14 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.claims import driver_of_volume
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _DRIVER_PATH = ("csi", "driver")
 _CLAIM_PATH = ("persistentVolumeClaim", "claimName")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
             driver = driver_of_volume(subject, volume)
@@ -74,6 +74,3 @@ def _has_sidecar(template: ManifestTemplate) -> bool:
 def _add_annotation(template: ManifestTemplate, annotation: str) -> Fix:
     path = (*template.path, "metadata", "annotations", annotation)
     return Fix(f"add the annotation {annotation}", (Edit("set", path, "true"),), safe=True)
-
-
-RULE = Rule("missing-sidecar-annotation", _check, severity="warning", stage="run", authority="kubelet")

@@ -33,14 +33,14 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
 from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import notice_of, spot_label
 from ptcompile.world.templates import ManifestContainer
 
 _DEFAULT_SECONDS = 30
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if not any(accelerators(container) for container in template.containers):
             continue
@@ -80,6 +80,3 @@ def _hook_seconds(container: ManifestContainer) -> int:
     return (
         int(written) if written.isdecimal() and len(written) < 9 else as_int(nested_map(hook, "sleep").get("seconds"))
     )
-
-
-RULE = Rule("no-grace-period", _check, severity="warning", stage="style", authority="kubelet")

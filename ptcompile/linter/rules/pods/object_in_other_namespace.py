@@ -39,10 +39,10 @@ from __future__ import annotations
 
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     namespace = as_string(subject.metadata.get("namespace"))
     if not namespace:
         return
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                     f"{reference.kind} {reference.name} is in {where}, but the pods are in {namespace}",
                     "put both into the same namespace",
                 )
-
-
-RULE = Rule("object-in-other-namespace", _check, severity="warning", stage="run", authority="kubelet")

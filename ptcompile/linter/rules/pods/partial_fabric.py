@@ -48,11 +48,11 @@ from collections.abc import Sequence
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.fabric_gaps import gaps
 from ptcompile.kubernetes.unstructured import Json, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     has_accelerators = any(container.accelerators for container in subject.containers)
     for template in subject.templates:
         if has_accelerators and not _has_devices(template):
@@ -91,6 +91,3 @@ def _has_devices(template: ManifestTemplate) -> bool:
         nested_map(container.spec, "resources").get("claims") or any("/" in name for name in container.limits)
         for container in template.containers
     )
-
-
-RULE = Rule("partial-fabric", _check, severity="warning", stage="run", authority="ptcompile")

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import nested_map, object_name, string_map
 from ptcompile.linter.devices import count_whole_gpus
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _GPU = "nvidia.com/gpu"
@@ -42,7 +42,7 @@ _QUEUES = frozenset({_QUEUE, "runai/queue", "project"})
 """Labels that name a queue; misplaced-key reports the old one."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if template.spec.get("schedulerName") != "kai-scheduler":
             continue
@@ -68,6 +68,3 @@ def _above_limit(subject: Subject, template: ManifestTemplate, name: str) -> Fin
         if object_name(queue) == name and isinstance(limit, int) and 0 < limit < gpus:
             text = f"a pod asks for {gpus} GPUs, and its queue {name} may have {limit}: it waits forever"
             yield found_at((*template.path, "spec"), text, "request less, or raise the limit", severity="warning")
-
-
-RULE = Rule("refused-by-kai", _check, severity="error", stage="run", authority="ptcompile")

@@ -31,10 +31,10 @@ Source: kubelet 1.36, security context of containers.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         pod_security = nested_map(template.spec, "securityContext")
         for container in template.containers:
@@ -49,6 +49,3 @@ def _check(subject: Subject) -> Findings:
                     f"0 is root, but runAsNonRoot forbids root: the container {container.name} never starts",
                     "use another user, or remove runAsNonRoot",
                 )
-
-
-RULE = Rule("root-against-non-root", _check, severity="error", stage="pod", authority="kubelet")

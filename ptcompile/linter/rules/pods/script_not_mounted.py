@@ -40,7 +40,7 @@ from posixpath import join, normpath
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.simulator.mounted import mounted_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
@@ -48,7 +48,7 @@ from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 _SUFFIXES = (".py", ".sh", ".bash")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             script = _script_path(container)
@@ -112,6 +112,3 @@ def _is_in_empty_volume(template: ManifestTemplate, container: ManifestContainer
 def _argument_with(container: ManifestContainer, script: str) -> Token | None:
     file = script.rpartition("/")[2]
     return next((word for word in container.argv if file in word.text), None)
-
-
-RULE = Rule("script-not-mounted", _check, severity="error", stage="run", authority="kubelet")

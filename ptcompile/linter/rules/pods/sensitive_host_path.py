@@ -35,7 +35,7 @@ from __future__ import annotations
 from posixpath import normpath
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SENSITIVE_PATHS = frozenset(
     {
@@ -61,7 +61,7 @@ _SENSITIVE_PATHS = frozenset(
 )
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
             host_path = as_string(nested_map(volume, "hostPath").get("path"))
@@ -72,6 +72,3 @@ def _check(subject: Subject) -> Findings:
                     f"{host_path} of the node gives this pod control of the node",
                     "remove the volume, or mount only the folder that is needed",
                 )
-
-
-RULE = Rule("sensitive-host-path", _check, severity="warning", stage="style", authority="ptcompile")

@@ -33,12 +33,12 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 from ptcompile.simulator.mounted import mount_path
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             for entry_path, mount in container.mounts:
@@ -62,6 +62,3 @@ def _check(subject: Subject) -> Findings:
 
 def _is_below_shm(path: str) -> bool:
     return not path or path.startswith(SHM + "/")
-
-
-RULE = Rule("shm-mounted-elsewhere", _check, severity="warning", stage="run", authority="ptcompile")

@@ -33,11 +33,11 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import shm_mount, volume_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         seen = set()
         for container in template.containers:
@@ -55,6 +55,3 @@ def _check(subject: Subject) -> Findings:
                     "set medium to Memory",
                     Fix("set medium to Memory", (Edit("set", path, {**empty_dir, "medium": "Memory"}),), safe=False),
                 )
-
-
-RULE = Rule("shm-on-disk", _check, severity="warning", stage="run", authority="kubelet")

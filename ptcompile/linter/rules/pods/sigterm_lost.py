@@ -35,7 +35,7 @@ from __future__ import annotations
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.linter.containers import training_command
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.world.templates import ManifestContainer
 
@@ -44,7 +44,7 @@ _DASHES = ("sh", "dash")
 """The shells that always stay; bash replaces itself by the last command of a list."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         seconds = as_int(template.spec.get("terminationGracePeriodSeconds"), _DEFAULT_SECONDS)
         is_shared = template.spec.get("shareProcessNamespace") is True
@@ -76,6 +76,3 @@ def _keeps_signals(container: ManifestContainer) -> bool:
     is_small = any(name in as_string(container.spec.get("image")) for name in ("alpine", "busybox"))
     is_dash = basename(container.tokens[0]) in _DASHES and not is_small
     return is_dash or bool(script.call.file) or training is not script.commands[-1]
-
-
-RULE = Rule("sigterm-lost", _check, severity="warning", stage="run", authority="kubelet")

@@ -34,13 +34,13 @@ from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 
 _DEFAULT_BYTES = 64 * 2**20
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             mount = shm_mount(container)
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                     f"{size_limit}{unit} is no more than the 64 MiB that a container has by default",
                     "use a few GiB, below the memory limit",
                 )
-
-
-RULE = Rule("small-shm", _check, severity="warning", stage="run", authority="kubelet")

@@ -34,12 +34,12 @@ from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory
 from ptcompile.world.templates import ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
             if not is_in_memory(volume) or quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")):
@@ -73,6 +73,3 @@ def _is_bounded(template: ManifestTemplate) -> bool:
     if nested_map(template.spec, "resources", "limits").get("memory"):
         return True
     return all(container.limits.get("memory") for container in template.containers if not container.is_init)
-
-
-RULE = Rule("unbounded-shm", _check, severity="warning", stage="run", authority="kubelet")

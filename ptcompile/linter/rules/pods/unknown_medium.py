@@ -34,10 +34,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
             medium = as_string(nested_map(volume, "emptyDir").get("medium"))
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
                 "write Memory" if is_memory else "write Memory, or remove it to use the node's disk",
                 Fix("write Memory", (Edit("set", path, "Memory"),), safe=True) if is_memory else None,
             )
-
-
-RULE = Rule("unknown-medium", _check, severity="error", stage="pod", authority="kubelet")

@@ -38,10 +38,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.devices import claim_sources, claims_of, find_in_any_namespace
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
     namespace = subject.namespace
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                 f"use {suggestion}" if suggestion else f"use the name of an existing {claim.kind}",
                 Fix(f"use {suggestion}", (Edit("set", claim.path, suggestion),), safe=False) if suggestion else None,
             )
-
-
-RULE = Rule("unmade-claim", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import Json, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -49,7 +49,7 @@ _SYSTEM_FOLDERS = frozenset(_SYSTEM.split())
 _FILLED = ("emptyDir", "ephemeral", "persistentVolumeClaim", "hostPath", "nfs", "csi")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         running = [container for container in template.containers if not container.is_init]
         for init in template.containers:
@@ -80,6 +80,3 @@ def _is_filled(template: ManifestTemplate, mount: Json) -> bool:
     """Return whether a mount is of a volume that a container may fill."""
     volume = volume_of(template, mount)
     return volume is not None and not is_in_memory(volume[1]) and any(key in volume[1] for key in _FILLED)
-
-
-RULE = Rule("unmounted-init-path", _check, severity="warning", stage="run", authority="kubelet")

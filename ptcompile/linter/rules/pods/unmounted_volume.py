@@ -31,10 +31,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
         return  # a TrainJob may mount what its runtime declares
     for template in subject.templates:
@@ -53,6 +53,3 @@ def _check(subject: Subject) -> Findings:
                     "mount it, or remove it",
                     Fix(f"remove the volume {name}", (Edit("remove", volume_path),), safe=False),
                 )
-
-
-RULE = Rule("unmounted-volume", _check, severity="warning", stage="style", authority="ptcompile")

@@ -33,11 +33,11 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
 from ptcompile.linter.devices import stacks
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         marks = nested_map(template.data, "metadata", "annotations")
         if template.spec.get("resourceClaims") or any("/container." in str(key) for key in marks):
@@ -60,6 +60,3 @@ def _check(subject: Subject) -> Findings:
 def _may_open(container: ManifestContainer, resources: tuple[str, ...]) -> bool:
     is_privileged = nested_map(container.spec, "securityContext").get("privileged") is True
     return is_privileged or any(name.startswith(resources) for name in map(str, container.limits))
-
-
-RULE = Rule("unopened-device", _check, severity="warning", stage="run", authority="kubelet")

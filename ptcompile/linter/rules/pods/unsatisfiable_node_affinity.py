@@ -37,12 +37,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         required = nested_map(template.spec, "affinity", "nodeAffinity", _REQUIRED)
         terms = as_mappings(required.get("nodeSelectorTerms")) if required else []
@@ -98,6 +98,3 @@ def _join_values(values: set[str]) -> str:
 def _is_number(value: str) -> bool:
     digits = value[1:] if value[:1] in ("-", "+") else value
     return digits.isascii() and digits.isdigit()
-
-
-RULE = Rule("unsatisfiable-node-affinity", _check, severity="error", stage="run", authority="ptcompile")

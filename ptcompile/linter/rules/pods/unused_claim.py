@@ -38,10 +38,10 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
 from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claims_of, source_of_claim
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     namespace = subject.namespace
     for template in subject.templates:
         used_names = {
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
                 f"no container lists the claim {pod_claim.name} in resources.claims, so none gets its devices",
                 f"add {{name: {pod_claim.name}}} to resources.claims of the container that trains",
             )
-
-
-RULE = Rule("unused-claim", _check, severity="warning", stage="run", authority="kubelet")

@@ -63,7 +63,7 @@ from ptcompile.kubernetes.unstructured import (
     nested_map,
     string_map,
 )
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 from ptcompile.linter.training_roles import count_nodes
 from ptcompile.world.workload import Stream
 
@@ -77,7 +77,7 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 """The label with its name that the API server gives every namespace."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     pods = subject.stream.cached(_training_pods).get(subject.namespace, [])
     for direction, peers in (("Ingress", "from"), ("Egress", "to")):
         for pod in pods:
@@ -176,6 +176,3 @@ def _may_be_dns(peer: Json) -> bool:
         return True
     space = peer.get("namespaceSelector")
     return space is not None and selects(as_mapping(space), {_NAME_LABEL: "kube-system"}, partly=True)
-
-
-RULE = Rule("closed-network", _check, severity="error", stage="run", authority="ptcompile")

@@ -54,7 +54,7 @@ from ptcompile.kubernetes.unstructured import (
     string_map,
 )
 from ptcompile.linter.references import service_users
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.world.workload import Stream
 
@@ -81,7 +81,7 @@ class _PodLabels(NamedTuple):
     """Whether the workload is in another file."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     path = _PATHS[subject.kind[1]]
     selector = nested_map(subject.manifest, *path)
     if subject.kind[1] == "Service":
@@ -174,6 +174,3 @@ def _is_added(key: str, domains: set[str], pod: _PodLabels) -> bool:
     if not pod.is_complete:
         return bool(domain) or key.endswith(("-hash", "-uid", "-index"))
     return domain in domains or domain.endswith(".x-k8s.io") or key.endswith(("-hash", "-uid"))
-
-
-RULE = Rule("selects-no-pod", _check, severity="warning", stage="run", authority="ptcompile")

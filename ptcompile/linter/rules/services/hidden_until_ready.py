@@ -41,12 +41,12 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.linter.references import ServiceUser, is_probed, meets_by_name, service_users
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 
 _FIELD = ("spec", "publishNotReadyAddresses")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not is_headless(subject.manifest) or subject.spec.get("publishNotReadyAddresses") is True:
         return
     users = subject.cached(service_users)
@@ -70,6 +70,3 @@ def _looks_itself_up(user: ServiceUser, subject: Subject) -> bool:
     job = subject_of(user.manifest, subject.stream)
     backends = {role.rendezvous.backend for group in job.torchrun_groups for role in group}
     return "c10d" in backends and meets_by_name(job, subject.name)
-
-
-RULE = Rule("hidden-until-ready", _check, severity="warning", stage="run", authority="ptcompile")

@@ -38,10 +38,10 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import meets_by_name, service_users
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     address = as_string(subject.spec.get("clusterIP"))
     if address == "None" or subject.spec.get("type") == "ExternalName":
         return
@@ -56,6 +56,3 @@ def _check(subject: Subject) -> Findings:
             field="spec.clusterIP",
             severity="error" if meets_by_name(subject_of(user.manifest, subject.stream), subject.name) else None,
         )
-
-
-RULE = Rule("service-not-headless", _check, severity="warning", stage="run", authority="ptcompile")

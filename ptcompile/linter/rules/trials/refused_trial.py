@@ -48,7 +48,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _TEMPLATE: Path = ("spec", "trialTemplate")
 _PARAMETERS: Path = (*_TEMPLATE, "trialParameters")
@@ -56,7 +56,7 @@ _use = Pattern(r"\$\{trialParameters\.(.+?)\}")
 _is_of_trial = Pattern(r"\$\{trialSpec\.(?:Name|Namespace|Kind|APIVersion|(?:Annotations|Labels)\[.+\])\}").search
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     template = nested_map(subject.spec, "trialTemplate")
     if template and not template.get("primaryContainerName"):
         text = "has no primaryContainerName, which Katib needs to collect metrics"
@@ -96,6 +96,3 @@ def _uses(value: object, path: Path) -> Iterator[tuple[Path, str]]:
     elif isinstance(value, list):
         for i, item in enumerate(value):
             yield from _uses(item, (*path, i))
-
-
-RULE = Rule("refused-trial", _check, severity="error", stage="apply", authority="katib")

@@ -49,12 +49,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     min_available = nested_map(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     total = sum(as_int(as_mapping(replica).get("replicas"), 1) for replica in replicas.values() if replica is not None)
@@ -71,6 +71,3 @@ def _check(subject: Subject) -> Findings:
             f"write {total}, or remove it",
             Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
         )
-
-
-RULE = Rule("min-available-below-replicas", _check, severity="warning", stage="run", authority="training-operator")

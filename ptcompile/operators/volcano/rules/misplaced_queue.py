@@ -37,11 +37,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS, volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     queue = volcano_job(subject).queue
     metadata: list[tuple[Path, Json]] = [(("metadata",), subject.metadata)]
     metadata += [
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                         f"set spec.queue to {value}",
                         Fix(f"set spec.queue to {value}", edits, safe=False),
                     )
-
-
-RULE = Rule("misplaced-queue", _check, severity="warning", stage="run", authority="volcano")
