@@ -12,7 +12,7 @@ from ptcompile.importer.pod_template import pod_fields
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.kubernetes.merging import merge
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, nested_map, nested_value, without_keys
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
@@ -91,7 +91,7 @@ def _without_ignored(value: Any, *, is_indexed: bool) -> Any:
 def _is_own_index(item: Any) -> bool:
     if not isinstance(item, Mapping) or item.get("name") != _COMPLETION_INDEX:
         return False
-    return nested_map(item, "valueFrom", "fieldRef").get("fieldPath") in _INDEX_SOURCES
+    return nested_value(item, "valueFrom", "fieldRef", "fieldPath") in _INDEX_SOURCES
 
 
 def is_ignored(path: Sequence[str]) -> bool:

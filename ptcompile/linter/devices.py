@@ -10,7 +10,16 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.resources import count
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    namespace_of,
+    nested_map,
+    nested_string,
+    nested_value,
+    object_name,
+)
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 from ptcompile.world.workload import Stream
 
@@ -123,7 +132,7 @@ def claims_of(template: ManifestTemplate) -> Iterator[ClaimEntry]:
 
 def channel_template(domain: Json) -> str:
     """Return the name of the template that a ComputeDomain makes."""
-    return as_string(nested_map(domain, "spec", "channel", "resourceClaimTemplate").get("name"))
+    return nested_string(domain, "spec", "channel", "resourceClaimTemplate", "name")
 
 
 def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
@@ -166,7 +175,7 @@ def _sources_by_name(stream: Stream) -> dict[tuple[str, str], list[ClaimSource]]
 
 
 def _device_classes(spec: Json) -> Iterator[str]:
-    for request in as_mappings(nested_map(spec, "devices").get("requests")):
+    for request in as_mappings(nested_value(spec, "devices", "requests")):
         for device in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
             if name := as_string(device.get("deviceClassName")):
                 yield name
@@ -208,9 +217,9 @@ def may_see_devices(pod: Pod) -> bool:
     spec = pod.view.spec
     main = pod.main
     main_spec = main.spec if main is not None else {}
-    claims = spec.get("resourceClaims") or nested_map(main_spec, "resources").get("claims")
+    claims = spec.get("resourceClaims") or nested_value(main_spec, "resources", "claims")
     by_runtime = "NVIDIA_VISIBLE_DEVICES" in pod.env or spec.get("runtimeClassName") is not None
-    privileged = nested_map(main_spec, "securityContext").get("privileged") is True
+    privileged = nested_value(main_spec, "securityContext", "privileged") is True
     is_requested = any(
         sum(visible_accelerators(nested_map(container, "resources")).values())
         for container in as_mappings(spec.get("containers"))

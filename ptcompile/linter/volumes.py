@@ -9,7 +9,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.kubernetes.unstructured import Json, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, nested_string
 from ptcompile.linter.containers import is_command_written, starts_training
 from ptcompile.simulator.mounted import mount_over, mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -120,7 +120,7 @@ def volume_of(template: ManifestTemplate, mount: Json) -> tuple[Path, Json] | No
 
 def is_in_memory(volume: Json) -> bool:
     """Return whether the volume is an emptyDir in memory."""
-    return nested_map(volume, "emptyDir").get("medium") == "Memory"
+    return nested_string(volume, "emptyDir", "medium") == "Memory"
 
 
 def mount_for(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
@@ -139,7 +139,7 @@ def node_devices(template: ManifestTemplate) -> str:
     A container without privileges cannot open a device that a hostPath brings: its device cgroup only allows those of
     device plugins (containerd and runc).
     """
-    paths = [normpath(as_string(nested_map(volume, "hostPath").get("path"))) for _, volume in template.volumes.values()]
+    paths = [normpath(nested_string(volume, "hostPath", "path")) for _, volume in template.volumes.values()]
     return next((path for path in paths if _is_device_path(path)), "")
 
 

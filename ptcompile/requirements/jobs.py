@@ -16,7 +16,16 @@ from ptcompile.diagnostics import Problems, problem_at
 from ptcompile.kinds.model import Operator, QueueSystem
 from ptcompile.kinds.references import needed_objects
 from ptcompile.kubernetes import unstructured
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    nested_string,
+    nested_value,
+    object_name,
+)
 from ptcompile.kubernetes.versions import Version, parse_version
 from ptcompile.operators.queues.gangs import needed_groups
 from ptcompile.operators.table import (
@@ -59,7 +68,7 @@ def device_classes(manifests: Iterable[Json]) -> list[str]:
                 if kind == "ResourceClaimTemplate"
                 else nested_map(manifest, "spec")
             )
-            for request in as_mappings(nested_map(spec, "devices").get("requests")):
+            for request in as_mappings(nested_value(spec, "devices", "requests")):
                 for exact in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
                     if name := as_string(exact.get("deviceClassName")):
                         classes[name] = None
@@ -397,7 +406,7 @@ def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tu
     installed = [requirement for operator in operators for requirement in software_of(operator, cluster)]
     out += [item for item in installed if not item.name.startswith(unused)]
     out += _settings(manifests)
-    spaces = {as_string(nested_map(job, "metadata").get("namespace")) for job in jobs} - {"", "default"}
+    spaces = {nested_string(job, "metadata", "namespace") for job in jobs} - {"", "default"}
     out += [Requirement("namespace", name) for name in sorted(spaces)]
     out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in provided]
     queues = next((operator.queues() for job in jobs for operator, _ in _admitting_systems(job)), None)

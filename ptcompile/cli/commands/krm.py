@@ -26,6 +26,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
     object_name,
     without_keys,
 )
@@ -302,7 +303,7 @@ def _as_result(finding: _Finding) -> Json:
     api_version, kind = kind_of(item)
     path = _source_path(item)
     index = as_string(_annotations(item).get(_INDEX))
-    namespace = as_string(nested_map(item, "metadata").get("namespace"))
+    namespace = nested_string(item, "metadata", "namespace")
     place = field_path(diagnostic.path)
     message = diagnostic.text
     result: dict[str, Any] = {

@@ -27,7 +27,7 @@ Source: Linux 6.x, capabilities(7); Kubernetes 1.36, Pod Security Standards, bas
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _POWERFUL_CAPABILITIES = ("SYS_ADMIN", "ALL")
@@ -36,7 +36,7 @@ _POWERFUL_CAPABILITIES = ("SYS_ADMIN", "ALL")
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         security = nested_map(container.spec, "securityContext")
-        added = nested_map(security, "capabilities").get("add")
+        added = nested_value(security, "capabilities", "add")
         if not container.is_main or security.get("privileged") is True or not isinstance(added, list):
             continue
         for i, name in enumerate(added):

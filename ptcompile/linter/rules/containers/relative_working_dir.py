@@ -28,13 +28,13 @@ Source: OCI runtime specification 1.2, process.cwd; runc 1.2.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        if nested_map(template.spec, "os").get("name") == "windows":
+        if nested_value(template.spec, "os", "name") == "windows":
             continue
         for container in template.containers:
             working_dir = as_string(container.spec.get("workingDir"))

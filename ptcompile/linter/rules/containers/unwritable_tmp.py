@@ -30,7 +30,7 @@ Source: PyTorch 2.13, torch/distributed/elastic/multiprocessing/api.py; Python 3
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_value
 from ptcompile.linter.containers import is_command_written
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for
@@ -42,8 +42,8 @@ _VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        if nested_map(container.spec, "securityContext").get(
-            "readOnlyRootFilesystem"
+        if nested_value(
+            container.spec, "securityContext", "readOnlyRootFilesystem"
         ) is not True or not is_command_written(container):
             continue
         invocation = container.launch

@@ -38,7 +38,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_map, nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _DRIVER = "gcsfuse.csi.storage.gke.io"
@@ -64,7 +64,7 @@ def _bucket_names(subject: Subject) -> Iterator[tuple[Path, str]]:
         for path, volume in template.volumes.values():
             source = nested_map(volume, "csi")
             if source.get("driver") == _DRIVER:
-                name = as_string(nested_map(source, "volumeAttributes").get("bucketName"))
+                name = nested_string(source, "volumeAttributes", "bucketName")
                 yield (*path, "csi", "volumeAttributes", "bucketName"), name
     source = nested_map(subject.spec, "csi")
     if subject.kind == ("v1", "PersistentVolume") and source.get("driver") == _DRIVER:

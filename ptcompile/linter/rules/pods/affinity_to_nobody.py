@@ -31,7 +31,7 @@ Source: Kubernetes 1.36, inter-pod affinity.
 from __future__ import annotations
 
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, nested_map, nested_value
 from ptcompile.linter.references import template_labels
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Stream
@@ -41,7 +41,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        for i, term in enumerate(as_mappings(nested_map(template.spec, "affinity", "podAffinity").get(_REQUIRED))):
+        for i, term in enumerate(as_mappings(nested_value(template.spec, "affinity", "podAffinity", _REQUIRED))):
             selector = nested_map(term, "labelSelector")
             if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
                 continue

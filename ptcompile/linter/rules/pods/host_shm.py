@@ -35,7 +35,7 @@ from posixpath import normpath
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -46,7 +46,7 @@ _WHOLE_MACHINE = 8
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            if normpath(as_string(nested_map(volume, "hostPath").get("path"))) == SHM:
+            if normpath(nested_string(volume, "hostPath", "path")) == SHM:
                 path = (*volume_path, "hostPath")
                 if sum(map(accelerators, template.containers)) >= _WHOLE_MACHINE:
                     text = f"files that a killed process leaves in {SHM} of the node stay in its memory"

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value, string_map
 from ptcompile.linter.claims import driver_of_volume
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
@@ -96,7 +96,7 @@ def check(subject: Subject) -> Findings:
                 continue  # a Pod without a restartPolicy usually serves requests
             metadata = nested_map(template.data, "metadata")
             keys = [key for key in mesh.places if mesh.key in nested_map(metadata, key)]
-            if all(nested_map(metadata, "annotations").get(key) == "" for key in _PROXIED):
+            if all(nested_value(metadata, "annotations", key) == "" for key in _PROXIED):
                 continue
 
             for key in keys:
@@ -130,7 +130,7 @@ def _opt_out(subject: Subject, template: ManifestTemplate, mesh: _Mesh, request:
 def _harm(subject: Subject, template: ManifestTemplate, mesh: _Mesh) -> str:
     """Return what the proxy does to a pod."""
     drivers = [driver_of_volume(subject, volume) for _, volume in template.volumes.values()]
-    excluded = as_string(nested_map(template.data, "metadata", "annotations").get(_EXCLUDED))
+    excluded = nested_string(template.data, "metadata", "annotations", _EXCLUDED)
     if _GCSFUSE in drivers and _METADATA_SERVER not in excluded:
         return "keeps the sidecar of Cloud Storage FUSE from the metadata server: the bucket is not mounted"
     if subject.job is not None and subject.job.size == 1:

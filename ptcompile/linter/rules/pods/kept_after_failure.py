@@ -50,14 +50,14 @@ cleanPodPolicy; kubeflow/trainer issue 1579.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
     field = next((key for key in map(str, subject.spec) if key.endswith("ReplicaSpecs")), "")
     written: Path = ("spec", "runPolicy", "cleanPodPolicy")
-    if not field or nested_map(subject.spec, "runPolicy").get("cleanPodPolicy") is not None:
+    if not field or nested_value(subject.spec, "runPolicy", "cleanPodPolicy") is not None:
         return
 
     mains = [(template, main) for template in subject.templates for main in template.main_containers]

@@ -33,7 +33,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
 from ptcompile.linter.containers import idle_command, starts_training
 from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Subject, found_at
@@ -80,9 +80,7 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
     title = f"mount a volume of memory at {SHM}"
     existing = [item for item in as_mappings(template.spec.get("volumes")) if item.get("name") == _VOLUME_NAME]
     if existing:
-        return (
-            Fix(title, (mount,), safe=False) if nested_map(existing[0], "emptyDir").get("medium") == "Memory" else None
-        )
+        return Fix(title, (mount,), safe=False) if nested_value(existing[0], "emptyDir", "medium") == "Memory" else None
     limit = quantity.parse(container.limits.get("memory"))
     if limit is None or limit.value < _MIN_MEMORY_BYTES:
         return None

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_string
 from ptcompile.linter.claims import driver_of_volume
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
@@ -62,7 +62,7 @@ def check(subject: Subject) -> Findings:
 
 
 def _has_annotation(template: ManifestTemplate, annotation: str) -> bool:
-    return as_string(nested_map(template.data, "metadata", "annotations").get(annotation)).lower() == "true"
+    return nested_string(template.data, "metadata", "annotations", annotation).lower() == "true"
 
 
 def _has_sidecar(template: ManifestTemplate) -> bool:

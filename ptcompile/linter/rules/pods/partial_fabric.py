@@ -47,7 +47,7 @@ from collections.abc import Sequence
 
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.fabric_gaps import gaps
-from ptcompile.kubernetes.unstructured import Json, nested_map
+from ptcompile.kubernetes.unstructured import Json, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
 
@@ -88,6 +88,6 @@ def _variable_at(containers: Sequence[ManifestContainer], path: Path) -> EnvEntr
 def _has_devices(template: ManifestTemplate) -> bool:
     """Return whether a container of the template requests or claims any device."""
     return any(
-        nested_map(container.spec, "resources").get("claims") or any("/" in name for name in container.limits)
+        nested_value(container.spec, "resources", "claims") or any("/" in name for name in container.limits)
         for container in template.containers
     )

@@ -31,7 +31,7 @@ Source: KAI Scheduler 0.20, pkg/binder/plugins/gpusharing and pkg/podgrouper def
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_value, object_name, string_map
 from ptcompile.linter.devices import count_whole_gpus
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
@@ -64,7 +64,7 @@ def check(subject: Subject) -> Findings:
 def _above_limit(subject: Subject, template: ManifestTemplate, name: str) -> Findings:
     gpus = sum(map(count_whole_gpus, template.containers))
     for queue in subject.stream.objects.of_kind(("scheduling.run.ai/v2", "Queue")):
-        limit = nested_map(queue, "spec", "resources", "gpu").get("limit")
+        limit = nested_value(queue, "spec", "resources", "gpu", "limit")
         if object_name(queue) == name and isinstance(limit, int) and 0 < limit < gpus:
             text = f"a pod asks for {gpus} GPUs, and its queue {name} may have {limit}: it waits forever"
             yield found_at((*template.path, "spec"), text, "request less, or raise the limit", severity="warning")

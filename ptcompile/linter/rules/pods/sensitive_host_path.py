@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from posixpath import normpath
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SENSITIVE_PATHS = frozenset(
@@ -64,7 +64,7 @@ _SENSITIVE_PATHS = frozenset(
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
-            host_path = as_string(nested_map(volume, "hostPath").get("path"))
+            host_path = nested_string(volume, "hostPath", "path")
             if host_path and normpath(host_path) in _SENSITIVE_PATHS:
                 path = (*volume_path, "hostPath")
                 yield found_at(

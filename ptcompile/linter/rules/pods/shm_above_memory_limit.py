@@ -33,7 +33,7 @@ Source: Kubernetes 1.36, emptyDir of medium Memory.
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory
 from ptcompile.world.templates import ManifestTemplate
@@ -42,7 +42,7 @@ from ptcompile.world.templates import ManifestTemplate
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            size = quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")) if is_in_memory(volume) else None
+            size = quantity.parse(nested_value(volume, "emptyDir", "sizeLimit")) if is_in_memory(volume) else None
             limit = _largest_limit(template, name) if size is not None else None
             if size is not None and limit is not None and size > limit:
                 path = (*volume_path, "emptyDir", "sizeLimit")

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
+from ptcompile.kubernetes.unstructured import as_mapping, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import shm_mount, volume_of
 
@@ -45,7 +45,7 @@ def check(subject: Subject) -> Findings:
             volume = volume_of(template, mount[1]) if mount is not None else None
             if volume is None or volume[0] in seen or "emptyDir" not in volume[1]:
                 continue
-            if not nested_map(volume[1], "emptyDir").get("medium"):
+            if not nested_value(volume[1], "emptyDir", "medium"):
                 seen.add(volume[0])
                 path = (*volume[0], "emptyDir")
                 empty_dir = {"medium": "Memory", **as_mapping(volume[1].get("emptyDir"))}

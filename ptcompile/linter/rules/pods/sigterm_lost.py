@@ -33,7 +33,7 @@ Source: dash 0.5.12 and bash 5.2 as process 1, measured; Kubernetes 1.36, termin
 from __future__ import annotations
 
 from ptcompile.kubernetes.commands import basename
-from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_int, as_string, nested_value
 from ptcompile.linter.containers import training_command
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
@@ -71,7 +71,7 @@ def _keeps_signals(container: ManifestContainer) -> bool:
     if script.call.text[: training.start].split()[-1:] == ["exec"]:
         return False
     traps = any(command.words[0] == "trap" for command in script.commands)
-    if traps or script.unread or nested_map(container.spec, "lifecycle").get("preStop"):
+    if traps or script.unread or nested_value(container.spec, "lifecycle", "preStop"):
         return False
     is_small = any(name in as_string(container.spec.get("image")) for name in ("alpine", "busybox"))
     is_dash = basename(container.tokens[0]) in _DASHES and not is_small

@@ -43,7 +43,7 @@ Source: Kubernetes 1.36, access modes of persistent volumes.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import as_strings, nested_value, object_name
 from ptcompile.linter.claims import claims_of_pod
 from ptcompile.linter.rule import Findings, Subject, found_at
 
@@ -56,7 +56,7 @@ def check(subject: Subject) -> Findings:
         return
     for template in subject.templates:
         for path, claim in claims_of_pod(subject, template):
-            modes = as_strings(nested_map(claim, "spec").get("accessModes"))
+            modes = as_strings(nested_value(claim, "spec", "accessModes"))
             if modes and set(modes) <= _SINGLE_NODE_MODES:
                 is_for_one_pod = modes == ["ReadWriteOncePod"]
                 waiting = "all but the first" if is_for_one_pod else "pods on other nodes"

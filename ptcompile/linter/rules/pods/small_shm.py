@@ -33,7 +33,7 @@ Source: Kubernetes 1.36, emptyDir.sizeLimit; containerd 2, the default size of /
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import nested_map
+from ptcompile.kubernetes.unstructured import nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 
@@ -46,7 +46,7 @@ def check(subject: Subject) -> Findings:
             mount = shm_mount(container)
             volume = volume_of(template, mount[1]) if mount is not None else None
             size_limit = (
-                nested_map(volume[1], "emptyDir").get("sizeLimit")
+                nested_value(volume[1], "emptyDir", "sizeLimit")
                 if volume is not None and is_in_memory(volume[1])
                 else None
             )

@@ -33,7 +33,7 @@ memory limit and the sizeLimit).
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory
 from ptcompile.world.templates import ManifestTemplate
@@ -42,7 +42,7 @@ from ptcompile.world.templates import ManifestTemplate
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            if not is_in_memory(volume) or quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")):
+            if not is_in_memory(volume) or quantity.parse(nested_value(volume, "emptyDir", "sizeLimit")):
                 continue
             if _is_mounted(template, name) and _sets_memory(template) and not _is_bounded(template):
                 path = (*volume_path, "emptyDir")
@@ -70,6 +70,6 @@ def _sets_memory(template: ManifestTemplate) -> bool:
 
 def _is_bounded(template: ManifestTemplate) -> bool:
     """Return whether the memory of the whole pod has a limit."""
-    if nested_map(template.spec, "resources", "limits").get("memory"):
+    if nested_value(template.spec, "resources", "limits", "memory"):
         return True
     return all(container.limits.get("memory") for container in template.containers if not container.is_init)

@@ -33,14 +33,14 @@ Source: kubelet 1.36, emptyDir: storage media.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
-            medium = as_string(nested_map(volume, "emptyDir").get("medium"))
+            medium = nested_string(volume, "emptyDir", "medium")
             if medium in ("", "Memory", "HugePages") or medium.startswith("HugePages-"):
                 continue
             path = (*volume_path, "emptyDir", "medium")

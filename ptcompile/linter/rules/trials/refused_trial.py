@@ -47,7 +47,7 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_value
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _TEMPLATE: Path = ("spec", "trialTemplate")
@@ -77,7 +77,7 @@ def check(subject: Subject) -> Findings:
 
 def _unknown_references(subject: Subject) -> Findings:
     parameters = [as_string(parameter.get("name")) for parameter in as_mappings(subject.spec.get("parameters"))]
-    declared = as_mappings(nested_map(subject.spec, "trialTemplate").get("trialParameters"))
+    declared = as_mappings(nested_value(subject.spec, "trialTemplate", "trialParameters"))
     for i, parameter in enumerate(declared if parameters else ()):
         reference = as_string(parameter.get("reference"))
         if reference and reference not in parameters and not _is_of_trial(reference):

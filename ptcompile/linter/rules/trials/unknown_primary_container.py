@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.wrapped import wrapped_objects
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_string
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Workload
 
@@ -51,7 +51,7 @@ _NAME: Path = ("spec", "trialTemplate", "primaryContainerName")
 
 
 def check(subject: Subject) -> Findings:
-    name = as_string(nested_map(subject.spec, "trialTemplate").get("primaryContainerName"))
+    name = nested_string(subject.spec, "trialTemplate", "primaryContainerName")
     for trial in wrapped_objects(subject.manifest) if name else ():
         workload = Workload(trial.manifest, stream=subject.stream)
         views = [view for role in workload.roles for view in role.pod.containers if not view.init]
