@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
 
-def accelerators(container: ManifestContainer) -> int:
-    """Return the number of accelerators, or slices, in the container's limits, else its requests; 0 if unreadable."""
-    return container.accelerators
-
-
 WHOLE_GPUS = ("nvidia.com/gpu", "amd.com/gpu")
 """Resource names of whole GPUs: no slices, shares or other accelerators."""
 

@@ -73,8 +73,7 @@ def pod_misfits(subject: Subject, pools: Pools) -> Findings:
     for template, placement in placements_of(subject, pools):
         misfit = misfit_in(pools, placement)
         if misfit is not None:
-            path = (*template.path, "spec", *misfit.path)
-            yield found_at(path, misfit.text, misfit.help, severity=misfit.severity)
+            yield found_at((*template.path, "spec", *misfit.path), misfit.text, misfit.help, severity=misfit.severity)
 
 
 def gang_misfits(subject: Subject, pools: Pools) -> Findings:

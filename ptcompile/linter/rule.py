@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import Any, NamedTuple, cast
-from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path, message_at
+from ptcompile.diagnostics import Authority, Edit, Fix, Path, Severity, Stage, field_path, message_at
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
 from ptcompile.kubernetes.unstructured import Json, object_name
@@ -280,6 +280,16 @@ def found_at(
 ) -> Finding:
     """Return a finding whose message begins with its field, as most do."""
     return Finding(path, text, help, fix, on_key, severity, field)
+
+
+def fix_setting(title: str, path: Path, value: Any, *, safe: bool) -> Fix:
+    """Return a fix that only sets the value at a path."""
+    return Fix(title, (Edit("set", path, value),), safe)
+
+
+def fix_removing(title: str, path: Path, *, safe: bool) -> Fix:
+    """Return a fix that only removes the value at a path."""
+    return Fix(title, (Edit("remove", path),), safe)
 
 
 class Rule(NamedTuple):

@@ -30,9 +30,8 @@ Source: CUDA 13, HIP 7 and oneAPI, environment variables; Kubernetes 1.36, devic
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.devices import stack_of
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _is_list = Pattern(r"\d{1,8}(?:\s{0,8},\s{0,8}\d{1,8}){0,255}").fullmatch
 _is_nothing = Pattern(r"-1|[A-Za-z]{0,16}").fullmatch
@@ -52,7 +51,7 @@ def check(subject: Subject) -> Findings:
                     entry.value_path,
                     f"{entry.name}={entry.value}: {problem}",
                     "remove the variable",
-                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
                     severity="error" if is_short else None,
                 )
 

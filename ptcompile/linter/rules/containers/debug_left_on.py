@@ -32,10 +32,8 @@ NCCL_DEBUG; Gloo with DETAIL: measured on PyTorch 2.13.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.containers import starts_training
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _COSTS = {
@@ -51,16 +49,15 @@ _COSTS_OF_GLOO = {
 
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        costs = _COSTS if accelerators(container) else _COSTS_OF_GLOO if _starts_python(container) else {}
+        costs = _COSTS if container.accelerators else _COSTS_OF_GLOO if _starts_python(container) else {}
         for entry in container.variables if costs else ():
             cost = costs.get((entry.name, (entry.value or "").upper()))
             if cost is not None:
-                path = entry.name_path
                 yield found_at(
-                    path,
+                    entry.name_path,
                     f"{entry.name}={entry.value}: {cost}, for as long as the job runs",
                     "remove the variable when debugging is done",
-                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
                 )
 
 

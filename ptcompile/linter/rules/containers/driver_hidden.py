@@ -32,9 +32,8 @@ Source: NVIDIA container toolkit 1.20, internal/config/image/capabilities.go; GK
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
@@ -63,7 +62,7 @@ def _hidden_by(container: ManifestContainer, is_gke: bool) -> Findings:
             entry.value_path,
             f"without {missing} the processes find no libcuda, and so no GPU",
             f"write {better}",
-            Fix(f"add {missing}", (Edit("set", entry.value_path, better),), safe=False),
+            fix_setting(f"add {missing}", entry.value_path, better, safe=False),
         )
 
 

@@ -44,9 +44,8 @@ def check(subject: Subject) -> Findings:
         cpu_limit = container.limits.get("cpu")
         amount = quantity.parse(cpu_limit) if count else None
         if amount is not None and 0 < amount.nano < count * quantity.NANO:
-            path = (*container.path, "resources", "limits", "cpu")
             yield found_at(
-                path,
+                (*container.path, "resources", "limits", "cpu"),
                 f"{cpu_limit} for {count} GPU{'s' if count > 1 else ''}: the processes that feed them are throttled",
                 f"raise the limit to at least {count} CPUs, better 8 per GPU",
             )

@@ -27,7 +27,6 @@ Source: ptcompile's own advice.
 from __future__ import annotations
 
 from ptcompile.linter.containers import LAUNCHERS, idle_command, starts_training_in_text, training_command
-from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
@@ -46,15 +45,16 @@ def check(subject: Subject) -> Findings:
 
 def _check_template(template: ManifestTemplate) -> Findings:
     for container in template.containers:
-        count = accelerators(container) if container.is_main else 0
+        count = container.accelerators if container.is_main else 0
         if not count:
             continue
         command = idle_command(container)
         held = f"{count} accelerator{'s' if count > 1 else ''}"
         if command:
-            path = container.argv[0].path[:-1]
             yield found_at(
-                path, f"{command} holds {held} and never ends", "start the training, or request no accelerators"
+                container.argv[0].path[:-1],
+                f"{command} holds {held} and never ends",
+                "start the training, or request no accelerators",
             )
         elif container.script is not None:
             yield from _check_script(container, container.script, held)

@@ -30,9 +30,8 @@ Source: NCCL 2.29, environment variables; PyTorch 2.13, torch/csrc/distributed/c
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import LEVEL_VARIABLES, NCCL_INTEGERS, THREAD_COUNTS
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _SWITCH_NUMBERS = {
     "true": "1",
@@ -58,7 +57,7 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{entry.name} must be {expected}, not {value!r}",
                     f'write "{number}"' if number else f"write {expected}",
-                    Fix(f'write "{number}"', (Edit("set", path, number),), safe=False) if number else None,
+                    fix_setting(f'write "{number}"', path, number, safe=False) if number else None,
                 )
 
 

@@ -52,9 +52,8 @@ def check(subject: Subject) -> Findings:
                 amount = quantity.parse(written) if maximum and name not in seen else None
                 if maximum and amount is not None and amount.nano > maximum * quantity.NANO:
                     seen.add(name)
-                    path = (*container.path, "resources", half, name)
                     yield found_at(
-                        path,
+                        (*container.path, "resources", half, name),
                         f"{written} is more than any machine has ({_LABELS.get(name, maximum)}): the pod stays Pending",
                         "request what one node has, with more pods"
                         if name != "cpu"

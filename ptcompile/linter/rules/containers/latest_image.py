@@ -38,9 +38,8 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for container, image in mutable_rank_images(subject):
         if container.spec.get("imagePullPolicy") not in ("IfNotPresent", "Never"):
-            path = (*container.path, "image")
             yield found_at(
-                path,
+                (*container.path, "image"),
                 f"{image} can change between two pod starts, so ranks may run different code",
                 "use a version tag or a digest",
             )

@@ -48,9 +48,8 @@ def check(subject: Subject) -> Findings:
             for name in container.resource_list(half):
                 suggestion = _intended_resource(str(name)) if "/" in str(name) else None
                 if suggestion is not None and (half == "limits" or name not in container.limits):
-                    path = (*container.path, "resources", half, str(name))
                     yield found_at(
-                        path,
+                        (*container.path, "resources", half, str(name)),
                         f"no node has {name}, so the pod stays Pending (did you mean {suggestion}?)",
                         f"write {suggestion}",
                         Fix(

@@ -41,9 +41,8 @@ def check(subject: Subject) -> Findings:
             continue
         for i, name in enumerate(added):
             if str(name).removeprefix("CAP_") in _POWERFUL_CAPABILITIES:
-                path = (*container.path, "securityContext", "capabilities", "add", i)
                 yield found_at(
-                    path,
+                    (*container.path, "securityContext", "capabilities", "add", i),
                     f"{name} is almost equivalent to privileged: it opens the node to the training code",
                     "remove it, or add only the capability that the training needs",
                 )

@@ -29,9 +29,8 @@ Source: POSIX shm_open; Kubernetes 1.36, volumeMounts.readOnly.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.volumes import shm_mount
 
 
@@ -44,5 +43,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"{SHM} is read-only, but processes create shared memory there",
                 "remove readOnly",
-                Fix(f"remove readOnly from the mount at {SHM}", (Edit("remove", path),), safe=True),
+                fix_removing(f"remove readOnly from the mount at {SHM}", path, safe=True),
             )

@@ -27,9 +27,8 @@ Source: OCI runtime specification 1.2, process.cwd; runc 1.2.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_value
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -45,5 +44,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{working_dir} is not an absolute path, so the container runtime rejects it",
                     f"write {absolute}, or the intended path",
-                    Fix(f"write {absolute}", (Edit("set", path, absolute),), safe=False),
+                    fix_setting(f"write {absolute}", path, absolute, safe=False),
                 )

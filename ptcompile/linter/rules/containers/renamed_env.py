@@ -30,9 +30,8 @@ Source: PyTorch 2.2, ProcessGroupNCCL environment variables.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import RENAMED_VARIABLES
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -45,5 +44,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{entry.name} is called {new_name} since PyTorch 2.2",
                     f"write {new_name}",
-                    Fix(f"write {new_name}", (Edit("set", path, new_name),), safe=False),
+                    fix_setting(f"write {new_name}", path, new_name, safe=False),
                 )

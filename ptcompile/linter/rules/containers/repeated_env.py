@@ -32,8 +32,7 @@ Source: kube-apiserver 1.36 (a warning), kubelet 1.36: the last of two entries w
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.world.templates import EnvEntry, ManifestContainer
 
 
@@ -45,16 +44,11 @@ def check(subject: Subject) -> Findings:
         referenced = _referenced_variables(container)
         for entry in container.env:
             if entry.name and last[entry.name].path != entry.path:
-                path = (*entry.path, "name")
                 yield found_at(
-                    path,
+                    (*entry.path, "name"),
                     _message(entry.name, last[entry.name]),
                     "remove all entries but the last",
-                    Fix(
-                        f"remove the overridden {entry.name}",
-                        (Edit("remove", entry.path),),
-                        safe=entry.name not in referenced,
-                    ),
+                    fix_removing(f"remove the overridden {entry.name}", entry.path, safe=entry.name not in referenced),
                 )
 
 

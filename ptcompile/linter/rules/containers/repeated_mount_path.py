@@ -43,9 +43,8 @@ def check(subject: Subject) -> Findings:
             folder = mount_path(mount)
             name = as_string(mount.get("name"))
             if folder in volume_names and volume_names[folder] != name:
-                path = (*entry_path, "mountPath")
                 yield found_at(
-                    path,
+                    (*entry_path, "mountPath"),
                     f"{name} hides {volume_names[folder]}, which is also mounted at {folder}",
                     "mount each volume in its own folder",
                 )

@@ -32,10 +32,9 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
@@ -63,7 +62,7 @@ def check(subject: Subject) -> Findings:
                     word.path,
                     f"{match[0]} is not expanded: no shell runs",
                     f"use {instead[name]}" if name in instead else f"write $({name})",
-                    Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if is_defined else None,
+                    fix_setting(f"write $({name})", word.path, replaced, safe=False) if is_defined else None,
                     severity="error" if _launcher_reads(subject, container, match[0]) else None,
                 )
 

@@ -40,9 +40,8 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 def check(subject: Subject) -> Findings:
     for container, image in mutable_rank_images(subject):
         if container.spec.get("imagePullPolicy") == "IfNotPresent":
-            path = (*container.path, "imagePullPolicy")
             yield found_at(
-                path,
+                (*container.path, "imagePullPolicy"),
                 f"each node keeps the {image} it pulled first, so pods may run different code",
                 "use a version tag or a digest",
             )

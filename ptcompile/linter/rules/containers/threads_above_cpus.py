@@ -29,9 +29,8 @@ Source: Kubernetes 1.36, CPU limits are enforced by throttling; OpenMP 5.2, OMP_
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
@@ -49,7 +48,7 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{entry.value} threads share {limit} CPUs and are throttled",
                     f"use at most {cpus}",
-                    Fix(f"set {entry.name} to {cpus}", (Edit("set", path, str(cpus)),), safe=False),
+                    fix_setting(f"set {entry.name} to {cpus}", path, str(cpus), safe=False),
                 )
 
 

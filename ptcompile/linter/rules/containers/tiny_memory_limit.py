@@ -29,9 +29,8 @@ Source: Kubernetes 1.36, resource quantities; runc 1.2, a container init that is
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _MIN_BYTES = 4 * 2**20
 _MAX_GIBIBYTES = 4096
@@ -50,5 +49,5 @@ def check(subject: Subject) -> Findings:
             path,
             f"{limit} is {amount.value} bytes, but no container starts with less than 4 MiB",
             f"write the unit, such as {limit}Gi" if lacks_unit else "raise the limit",
-            Fix(f"write {limit}Gi", (Edit("set", path, f"{limit}Gi"),), safe=False) if lacks_unit else None,
+            fix_setting(f"write {limit}Gi", path, f"{limit}Gi", safe=False) if lacks_unit else None,
         )

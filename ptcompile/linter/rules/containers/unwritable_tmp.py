@@ -52,9 +52,8 @@ def check(subject: Subject) -> Findings:
             and "log-dir" not in invocation.options
             and not _has_writable_folder(container)
         ):
-            path = (*container.path, "securityContext", "readOnlyRootFilesystem")
             yield found_at(
-                path,
+                (*container.path, "securityContext", "readOnlyRootFilesystem"),
                 "torchrun needs a temporary folder, but /tmp is not writable",
                 "mount an emptyDir at /tmp",
             )

@@ -31,10 +31,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptcompile.diagnostics import Edit, Fix, shorten
+from ptcompile.diagnostics import shorten
 from ptcompile.kubernetes.commands import is_program, unwrap
 from ptcompile.linter.containers import is_command_written
-from ptcompile.linter.rule import Finding, Findings, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 from ptcompile.shell.calls import split_line
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
@@ -62,7 +62,7 @@ def _finding(argv: Sequence[Token], index: int, message: str) -> Finding:
     items = [argument for argument in argv if argument.path[:-1] == word.path[:-1]]
     split = [text for argument in items for text in (words if argument is word else [argument.text])]
     title = "write each word as its own list item"
-    fix = Fix(title, (Edit("set", word.path[:-1], split),), safe=False) if words else None
+    fix = fix_setting(title, word.path[:-1], split, safe=False) if words else None
     return found_at(word.path, message, title, fix)
 
 

@@ -45,9 +45,8 @@ def check(subject: Subject) -> Findings:
             continue
         why = why_not_endpoint(endpoint, static=backend == "static")
         if why is not None:
-            path = role.path_of("rdzv-endpoint")
             yield found_at(
-                path,
+                role.path_of("rdzv-endpoint"),
                 f"torchrun does not start with the endpoint {endpoint!r}: {why}",
                 "write HOST:PORT, the host without a scheme",
             )

@@ -39,9 +39,8 @@ def check(subject: Subject) -> Findings:
         # elastic-range-reversed reports ranges that the operator sets
         is_certain = is_literal(nnodes) or (is_never_number(nnodes) and not role.is_uncertain("nnodes"))
         if role.is_torchrun and role.rendezvous.nodes is None and is_certain and role.source_of("nnodes") != "operator":
-            path = role.path_of("nnodes")
             yield found_at(
-                path,
+                role.path_of("nnodes"),
                 f"torchrun does not start with nnodes {nnodes!r}: it must be a number above 0, "
                 "or MIN:MAX with MIN up to MAX",
                 "write the number of pods that train",

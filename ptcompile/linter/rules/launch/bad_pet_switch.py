@@ -32,8 +32,8 @@ to nothing.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.diagnostics import Fix, Path
+from ptcompile.linter.rule import Findings, Subject, fix_removing, fix_setting, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import SWITCHES, is_int, is_literal, option_variable
 
@@ -62,8 +62,8 @@ def _value_path(role: TrainingRole, option: str) -> Path:
 
 def _fix(role: TrainingRole, option: str, path: Path, value: str) -> Fix | None:
     if path == role.operator_field(option):
-        return Fix("remove it", (Edit("remove", path),), safe=True)
+        return fix_removing("remove it", path, safe=True)
     digit = _DIGITS.get(value.strip().lower())
     if digit is None or path == role.unset_path:
         return None
-    return Fix(f'write "{digit}"', (Edit("set", path, digit),), safe=True)
+    return fix_setting(f'write "{digit}"', path, digit, safe=True)

@@ -40,9 +40,8 @@ def check(subject: Subject) -> Findings:
         conf = role.options.get("rdzv-conf", "")
         why = why_not_conf(conf, role.rendezvous.backend) if role.is_torchrun and is_literal(conf) else None
         if why is not None:
-            path = role.path_of("rdzv-conf")
             yield found_at(
-                path,
+                role.path_of("rdzv-conf"),
                 f"torchrun does not start with the configuration {conf!r}: {why}",
                 "write KEY=VALUE pairs with commas between them, each value as torch reads it",
             )

@@ -51,9 +51,8 @@ def check(subject: Subject) -> Findings:
                 continue
             if option == "nnodes" and subject.record.rendezvous.fixed_size and flag.endswith(f":{overridden}"):
                 continue
-            path = role.flag_path(option)
             yield found_at(
-                path,
+                role.flag_path(option),
                 f"--{option} {flag!r} overrides {overridden!r} in {field_path(subject.written_path(overridden_path))}",
                 f"remove --{option}, or write the same in both places",
             )

@@ -31,8 +31,7 @@ Source: PyTorch 2.13, torch/distributed/elastic, the environment that torchrun g
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _PROCESS_VARIABLES = frozenset(
@@ -60,7 +59,7 @@ def check(subject: Subject) -> Findings:
                 entry.place,
                 f"torchrun sets {name} for each process, so none of them sees this value",
                 f"remove {name}",
-                Fix(f"remove {name}", (Edit("remove", entry.path),), safe=False),
+                fix_removing(f"remove {name}", entry.path, safe=False),
             )
 
 

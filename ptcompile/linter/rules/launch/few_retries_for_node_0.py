@@ -44,9 +44,9 @@ Source: PyTorch 2.13, c10d_rendezvous_backend.py: the store is a process of node
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import is_int
 from ptcompile.world.workload import mapping_at
@@ -68,11 +68,7 @@ def check(subject: Subject) -> Findings:
                 f"when node 0 is lost, torchrun exits with status 1 on the other {other_pods} pods, but only "
                 f"{limit} {'failure is' if limit == 1 else 'failures are'} retried",
                 f"set it to {other_pods} for each loss of node 0 that the job should survive",
-                Fix(
-                    f"set backoffLimit to {6 * (other_pods + 1)}",
-                    (Edit("set", path, 6 * (other_pods + 1)),),
-                    safe=False,
-                ),
+                fix_setting(f"set backoffLimit to {6 * (other_pods + 1)}", path, 6 * (other_pods + 1), safe=False),
             )
 
 

@@ -43,8 +43,7 @@ Source: PyTorch 2.13, torch/csrc/distributed/c10d/ProcessGroupGloo.cpp; NCCL 2.2
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -53,7 +52,7 @@ def check(subject: Subject) -> Findings:
             value = entry.value or ""
             if entry.name == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
                 plain = value.removeprefix("=")
-                exact = Fix(f"write {plain}", (Edit("set", entry.value_path, plain),), safe=True)
+                exact = fix_setting(f"write {plain}", entry.value_path, plain, safe=True)
                 yield found_at(
                     entry.place,
                     f"Gloo looks for an interface named {value!r}: it takes names, not patterns",

@@ -36,9 +36,8 @@ def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         nproc = role.options.get("nproc-per-node", "")
         if role.is_torchrun and nproc in ("gpu", "xpu") and not may_see_devices(role.pod):
-            path = role.path_of("nproc-per-node")
             yield found_at(
-                path,
+                role.path_of("nproc-per-node"),
                 f"torchrun should start one process per device ({nproc}), but the pod requests none",
                 "request GPUs in resources.limits, or write a number",
             )

@@ -45,9 +45,8 @@ def check(subject: Subject) -> Findings:
             and not may_see_devices(role.pod)
         ):
             path = role.path_of("nproc-per-node")
-            path = role.command_path if path == role.unset_path else path
             yield found_at(
-                path,
+                role.command_path if path == role.unset_path else path,
                 f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core of the host, "
                 "ignoring the CPU limit",
                 "write the number of processes",

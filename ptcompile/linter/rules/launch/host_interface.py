@@ -64,9 +64,8 @@ def check(subject: Subject) -> Findings:
                     and all(map(_is_node_interface, names))
                     and not _requests_network_device(container)
                 ):
-                    path = entry.value_path
                     yield found_at(
-                        path,
+                        entry.value_path,
                         f"{value} is an interface of nodes, but the pod has only eth0",
                         "write eth0, or remove the variable",
                     )

@@ -46,9 +46,8 @@ def check(subject: Subject) -> Findings:
         is_known = role.is_torchrun or (role.rendezvous.launcher in LAUNCHERS)
         if is_known and processes is not None and 0 < processes < gpus and not role.is_uncertain("nproc-per-node"):
             path = role.path_of("nproc-per-node")
-            path = role.command_path if path == role.unset_path else path
             yield found_at(
-                path,
+                role.command_path if path == role.unset_path else path,
                 f"{role.launcher_name} starts {processes} {'process' if processes == 1 else 'processes'} on a "
                 f"node with {gpus} GPUs",
                 _help(role, gpus),

@@ -51,9 +51,8 @@ def check(subject: Subject) -> Findings:
             and processes is not None
             and processes > gpus
         ):
-            path = role.path_of("nproc-per-node")
             yield found_at(
-                path,
+                role.path_of("nproc-per-node"),
                 f"{processes} processes on a node with {gpus} "
                 f"{'GPU' if gpus == 1 else 'GPUs'}: the extra ones find no device",
                 f"request {processes} GPUs, or run {gpus}",

@@ -48,9 +48,8 @@ def check(subject: Subject) -> Findings:
 
         slices = [name for name in role.pod.devices if _are_slices(name, role.pod.view.spec, subject.stream)]
         if slices:
-            path = role.path_of("nproc-per-node")
             yield found_at(
-                path,
+                role.path_of("nproc-per-node"),
                 f"{processes} processes on {slices[0]}: each sees one MIG slice, and NCCL cannot connect slices",
                 "run one process per pod, or request whole GPUs",
             )

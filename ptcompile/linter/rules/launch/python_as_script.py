@@ -33,9 +33,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
@@ -64,7 +64,7 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
             path,
             f"torchrun runs {name!r} as a Python script, but no such file exists: it starts the interpreter itself",
             "remove `python`",
-            Fix(f"remove {name}", (Edit("remove", path),), safe=True) if is_removable else None,
+            fix_removing(f"remove {name}", path, safe=True) if is_removable else None,
         )
     elif basename(name) in LAUNCHERS:
         message = f"torchrun runs {name!r} as a Python script, but torchrun itself starts the processes"

@@ -62,8 +62,9 @@ def check(subject: Subject) -> Findings:
         for option in [option for option in given if option.matches or option.name in _CHECKED]:
             why = _why_refused(role, option)
             if why is not None:
-                path = role.flag_path(option.name)
-                yield found_at(path, f"torchrun does not start with {option.written}: {why}", _help(option))
+                yield found_at(
+                    role.flag_path(option.name), f"torchrun does not start with {option.written}: {why}", _help(option)
+                )
             elif option.name == "logs-specs" and option.value not in (None, "default") and is_literal(option.value):
                 yield found_at(
                     role.flag_path(option.name),

@@ -42,9 +42,8 @@ def check(subject: Subject) -> Findings:
             continue
         for option, times in Counter(options).items():
             if times > 1 and option not in SWITCHES:
-                path = role.flag_path(option)
                 yield found_at(
-                    path,
+                    role.flag_path(option),
                     f"--{option} is given {times} times, and torchrun uses the last: "
                     f"{role.launch.options.get(option, '')!r}",
                     "keep the intended one",

@@ -35,9 +35,8 @@ variables counts.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -63,7 +62,7 @@ def check(subject: Subject) -> Findings:
                     entry_path,
                     f"{operator} sets {name} itself, and its value {value}wins",
                     f"remove {name}",
-                    Fix(f"remove {name}", (Edit("remove", entry_path),), safe=not _is_referenced(entries, name)),
+                    fix_removing(f"remove {name}", entry_path, safe=not _is_referenced(entries, name)),
                 )
 
 

@@ -60,9 +60,8 @@ def check(subject: Subject) -> Findings:
         if _expects_node_loss(subject, role):
             continue
         if inner > 0 and outer > 0 and starts >= _MAX_ATTEMPTS:
-            path = role.path_of("max-restarts")
             yield found_at(
-                path,
+                role.path_of("max-restarts"),
                 f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod make up to {starts} attempts",
                 "let torchrun or the operator retry often, not both",
             )

@@ -58,9 +58,8 @@ def check(subject: Subject) -> Findings:
             and low < high <= count_nodes(roles)
             and role.source_of("nnodes") != "operator"
         ):
-            path = role.path_of("nnodes")
             yield found_at(
-                path,
+                role.path_of("nnodes"),
                 f"a static rendezvous waits for {high} nodes and never continues with {low}",
                 "add --rdzv-backend=c10d and --rdzv-endpoint, or write one number",
             )

@@ -60,9 +60,8 @@ def _check_group(roles: tuple[TrainingRole, ...]) -> Findings:
         restarts = role.rendezvous.max_restarts
         several = role.rendezvous.nodes is not None and role.rendezvous.nodes[1] > 1
         if role.rendezvous.backend == "static" and several and is_int(restarts) and int(restarts) > 0:
-            path = role.path_of("max-restarts")
             yield found_at(
-                path,
+                role.path_of("max-restarts"),
                 f"with a static rendezvous a node restarts only its own processes, up to {restarts} "
                 "times, and the others wait for them until a timeout",
                 "add --rdzv-backend=c10d and --rdzv-endpoint, or let the operator restart the job",

@@ -66,9 +66,8 @@ def _check_role(role: TrainingRole) -> Findings:
         reference = _ANY_REFERENCE if option in _ENDPOINTS else _VARIABLE_REFERENCE
         match = reference.search(value)
         if match is not None and "$(" not in value and "`" not in value:
-            path = role.flag_path(option)
             yield found_at(
-                path,
+                role.flag_path(option),
                 f"nothing sets {match[1]}, so it is empty in --{role.member.option_name(option)}",
                 f"set {match[1]}, or use a variable that the operator sets",
             )

@@ -37,9 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_string, nested_map, nested_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _DRIVER = "gcsfuse.csi.storage.gke.io"
 
@@ -53,7 +53,7 @@ def check(subject: Subject) -> Findings:
         if folder:
             help += f", and mount its folder with the mount option only-dir={folder.rstrip('/')}"
         is_lossless = bucket and not folder
-        fix = Fix(f"write {bucket}", (Edit("set", path, bucket),), safe=True) if is_lossless else None
+        fix = fix_setting(f"write {bucket}", path, bucket, safe=True) if is_lossless else None
         kind = "a URL" if "://" in name else "a path"
         yield found_at(path, f"{name!r} is {kind}, but the driver looks up a bucket of exactly this name", help, fix)
 

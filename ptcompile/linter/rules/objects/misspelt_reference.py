@@ -40,10 +40,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.spelling import nearest
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.workload import Stream
 
 _CLUSTER_KINDS = (
@@ -80,7 +80,7 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"the stream has no {kind} {name}, but it has {suggestion}",
                 f"write {suggestion}, if that is intended",
-                Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
+                fix_setting(f"write {suggestion}", path, suggestion, safe=False),
             )
 
 

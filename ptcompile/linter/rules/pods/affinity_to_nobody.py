@@ -47,9 +47,8 @@ def check(subject: Subject) -> Findings:
                 continue
             if any(selects(selector, labels) for labels in (*_own_labels(subject), *subject.stream.cached(_labels_in))):
                 continue
-            path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")
             yield found_at(
-                path,
+                (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector"),
                 "no pod in the stream has these labels, and without such a pod no node fits",
                 "select labels that pods have, or use a preferred term",
             )

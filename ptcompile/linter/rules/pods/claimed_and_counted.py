@@ -61,9 +61,8 @@ def check(subject: Subject) -> Findings:
                 (resource for resource in container.limits if str(resource).startswith(_GPU_RESOURCES)), None
             )
             if used and counted is not None:
-                path = (*container.path, "resources", "limits", counted)
                 yield found_at(
-                    path,
+                    (*container.path, "resources", "limits", counted),
                     f"the claim {min(used)} is for GPUs too, but a cluster allocates GPUs in one way only",
                     "remove it, or remove the claim",
                     on_key=True,

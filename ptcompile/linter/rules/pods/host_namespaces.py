@@ -30,8 +30,7 @@ Source: Kubernetes 1.36, Pod Security Standards (baseline).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.volumes import node_devices
 from ptcompile.world.templates import ManifestTemplate
 
@@ -63,7 +62,7 @@ def check(subject: Subject) -> Findings:
                     "remove it; for shared memory mount an emptyDir of medium Memory at /dev/shm"
                     if key == "hostIPC"
                     else "remove it",
-                    Fix(f"remove {key}", (Edit("remove", path),), safe=False),
+                    fix_removing(f"remove {key}", path, safe=False),
                 )
 
 

@@ -29,8 +29,7 @@ Source: Kubernetes 1.36, a pod's DNS policy; Volcano 1.10 and later sets it itse
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
@@ -55,7 +54,7 @@ def check(subject: Subject) -> Findings:
             path,
             f"{reason} the node's resolver, which cannot resolve the names of pods and Services",
             f"set dnsPolicy to {policy}",
-            Fix(f"set dnsPolicy to {policy}", (Edit("set", (*path[:-1], "dnsPolicy"), policy),), safe=True),
+            fix_setting(f"set dnsPolicy to {policy}", (*path[:-1], "dnsPolicy"), policy, safe=True),
         )
 
 

@@ -36,7 +36,6 @@ from posixpath import normpath
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import nested_string
-from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _WHOLE_MACHINE = 8
@@ -48,7 +47,7 @@ def check(subject: Subject) -> Findings:
         for name, (volume_path, volume) in template.volumes.items():
             if normpath(nested_string(volume, "hostPath", "path")) == SHM:
                 path = (*volume_path, "hostPath")
-                if sum(map(accelerators, template.containers)) >= _WHOLE_MACHINE:
+                if sum(container.accelerators for container in template.containers) >= _WHOLE_MACHINE:
                     text = f"files that a killed process leaves in {SHM} of the node stay in its memory"
                     yield found_at(path, text, "use emptyDir {medium: Memory, sizeLimit: ...}", severity="note")
                     continue

@@ -39,7 +39,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value, string_map
 from ptcompile.linter.claims import driver_of_volume
-from ptcompile.linter.rule import Finding, Findings, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _NAMESPACE = ("v1", "Namespace")
@@ -103,7 +103,7 @@ def check(subject: Subject) -> Findings:
                 if nested_map(metadata, key)[mesh.key] in mesh.on:
                     path = (*template.path, "metadata", key, mesh.key)
                     title = f'set the {key.removesuffix("s")} to "{mesh.off}"'
-                    fix = Fix(title, (Edit("set", path, mesh.off),), safe=False)
+                    fix = fix_setting(title, path, mesh.off, safe=False)
                     text = f"{mesh.title} proxy {_harm(subject, template, mesh)}"
                     yield found_at(path, text, title, fix)
             if request and not keys and template.spec.get("hostNetwork") is not True:

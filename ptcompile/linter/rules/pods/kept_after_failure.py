@@ -49,9 +49,9 @@ cleanPodPolicy; kubeflow/trainer issue 1579.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map, nested_value
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -74,6 +74,6 @@ def check(subject: Subject) -> Findings:
         "when the job has failed, its other pods go on (cleanPodPolicy defaults to None): they keep up to "
         f"{devices} accelerator{'s' * (devices > 1)}",
         "set runPolicy.cleanPodPolicy to Running",
-        Fix("set cleanPodPolicy to Running", (Edit("set", written, "Running"),), safe=False),
+        fix_setting("set cleanPodPolicy to Running", written, "Running", safe=False),
         on_key=never is None,
     )

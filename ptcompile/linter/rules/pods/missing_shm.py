@@ -35,7 +35,6 @@ from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
 from ptcompile.linter.containers import idle_command, starts_training
-from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
@@ -54,7 +53,7 @@ def check(subject: Subject) -> Findings:
             if _shares_memory(container) and not _has_shm_mount(container) and _trains_with_torch(subject, container):
                 yield found_at(
                     container.path,
-                    f"{accelerators(container)} accelerators but no volume at /dev/shm: "
+                    f"{container.accelerators} accelerators but no volume at /dev/shm: "
                     "processes share 64 MiB of memory, and a data loader that needs more dies with a bus error",
                     "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
                     _mount_shm(template, container),
@@ -63,7 +62,7 @@ def check(subject: Subject) -> Findings:
 
 def _shares_memory(container: ManifestContainer) -> bool:
     """Return whether the container has several accelerators other than TPUs, whose processes do not share memory."""
-    return accelerators(container) > 1 and not any("tpu" in str(name) for name in container.limits)
+    return container.accelerators > 1 and not any("tpu" in str(name) for name in container.limits)
 
 
 def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:

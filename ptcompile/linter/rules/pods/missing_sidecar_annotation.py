@@ -35,11 +35,11 @@ pkg/csi_driver/node.go: NodePublishVolume.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
+from ptcompile.diagnostics import Fix
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_string
 from ptcompile.linter.claims import driver_of_volume
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _DRIVER_PATH = ("csi", "driver")
@@ -73,4 +73,4 @@ def _has_sidecar(template: ManifestTemplate) -> bool:
 
 def _add_annotation(template: ManifestTemplate, annotation: str) -> Fix:
     path = (*template.path, "metadata", "annotations", annotation)
-    return Fix(f"add the annotation {annotation}", (Edit("set", path, "true"),), safe=True)
+    return fix_setting(f"add the annotation {annotation}", path, "true", safe=True)

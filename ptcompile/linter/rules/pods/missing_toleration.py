@@ -59,9 +59,8 @@ def check(subject: Subject) -> Findings:
             if taint is None:
                 continue
             key = taint["key"]
-            path = (*template.path, "spec", "nodeSelector", label)
             yield found_at(
-                path,
+                (*template.path, "spec", "nodeSelector", label),
                 f"nodes with this label have the taint {key}, which the pod does not tolerate",
                 f"add a toleration of {key}",
                 Fix(f"tolerate {key}", tuple(_edits(template, key)), safe=False),

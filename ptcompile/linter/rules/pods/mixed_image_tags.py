@@ -53,10 +53,9 @@ Source: NCCL 2.29, all ranks run one version; PyTorch 2.13, collectives have to 
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.containers import split_image
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -74,5 +73,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"uses {version or 'no tag'} of {repository}, but {expected[2]} uses {expected[0] or 'no tag'}",
                     "use one version for all roles",
-                    Fix(f"use {expected[1]}", (Edit("set", path, expected[1]),), safe=False),
+                    fix_setting(f"use {expected[1]}", path, expected[1], safe=False),
                 )

@@ -48,9 +48,8 @@ def check(subject: Subject) -> Findings:
                     continue
                 volume = volume_of(template, mount)
                 if volume is not None and "hostPath" not in volume[1]:
-                    path = (*entry_path, "mountPath")
                     yield found_at(
-                        path,
+                        (*entry_path, "mountPath"),
                         f"the volume hides everything that the image has in {mount_path(mount)}",
                         "mount it in its own folder, or mount single files with subPath",
                     )

@@ -32,7 +32,6 @@ GKE, Spot VMs (2026); AKS, node auto-drain (2026); Amazon EC2, Spot interruption
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map, nested_value
-from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import notice_of, spot_label
 from ptcompile.world.templates import ManifestContainer
@@ -42,7 +41,7 @@ _DEFAULT_SECONDS = 30
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        if not any(accelerators(container) for container in template.containers):
+        if not any(container.accelerators for container in template.containers):
             continue
         path = (*template.path, "spec", "terminationGracePeriodSeconds")
         seconds = as_int(template.spec.get("terminationGracePeriodSeconds"), _DEFAULT_SECONDS)

@@ -35,7 +35,6 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import count, is_accelerator
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
@@ -45,7 +44,7 @@ _HOSTNAME = "kubernetes.io/hostname"
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
         node = as_string(template.spec.get("nodeName"))
-        if not node or (not template.path and not any(accelerators(container) for container in template.containers)):
+        if not node or (not template.path and not any(container.accelerators for container in template.containers)):
             continue  # a Pod that was read back from a cluster has a nodeName too
         path = (*template.path, "spec", "nodeName")
         selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)

@@ -63,8 +63,9 @@ def check(subject: Subject) -> Findings:
             variable = _variable_at(containers, gap.path)
             is_loopback = variable is not None and (variable.value or "").lstrip("=") == "lo"
             if not is_loopback:  # else loopback-interface reports it
-                path = (*template.path, *gap.path) if variable is None else variable.value_path
-                yield found_at(path, gap.message, gap.help)
+                yield found_at(
+                    (*template.path, *gap.path) if variable is None else variable.value_path, gap.message, gap.help
+                )
 
 
 def _with_variables(spec: Json, containers: Sequence[ManifestContainer]) -> Json:

@@ -43,9 +43,8 @@ def check(subject: Subject) -> Findings:
             policy_source = container_security if container_security.get("runAsNonRoot") is not None else pod_security
             if policy_source.get("runAsNonRoot") is True and as_int(user_source.get("runAsUser"), 1) == 0:
                 owner_path = container.path if user_source is container_security else (*template.path, "spec")
-                path = (*owner_path, "securityContext", "runAsUser")
                 yield found_at(
-                    path,
+                    (*owner_path, "securityContext", "runAsUser"),
                     f"0 is root, but runAsNonRoot forbids root: the container {container.name} never starts",
                     "use another user, or remove runAsNonRoot",
                 )

@@ -66,9 +66,8 @@ def check(subject: Subject) -> Findings:
         for volume_path, volume in template.volumes.values():
             host_path = nested_string(volume, "hostPath", "path")
             if host_path and normpath(host_path) in _SENSITIVE_PATHS:
-                path = (*volume_path, "hostPath")
                 yield found_at(
-                    path,
+                    (*volume_path, "hostPath"),
                     f"{host_path} of the node gives this pod control of the node",
                     "remove the volume, or mount only the folder that is needed",
                 )

@@ -57,9 +57,8 @@ def check(subject: Subject) -> Findings:
     if headless or not ports or not port.isdigit() or port in ports:
         return
     main = next((container for template in subject.templates for container in template.main_containers), None)
-    path = ("spec",) if main is None else (*main.path, "command") if "command" in main.spec else main.path
     yield found_at(
-        path,
+        ("spec",) if main is None else (*main.path, "command") if "command" in main.spec else main.path,
         f"the rendezvous is at {rendezvous.endpoint}, but the Service {object_name(service)} only has "
         f"{'the ports' if len(ports) > 1 else 'the port'} {', '.join(sorted(ports))}",
         "add the port to the Service, or use one that it has",

@@ -45,9 +45,8 @@ def check(subject: Subject) -> Findings:
             size = quantity.parse(nested_value(volume, "emptyDir", "sizeLimit")) if is_in_memory(volume) else None
             limit = _largest_limit(template, name) if size is not None else None
             if size is not None and limit is not None and size > limit:
-                path = (*volume_path, "emptyDir", "sizeLimit")
                 yield found_at(
-                    path,
+                    (*volume_path, "emptyDir", "sizeLimit"),
                     f"{size} is above the memory limit, {limit}, so the container is killed first",
                     "raise the memory limit, or lower the sizeLimit",
                 )

@@ -30,10 +30,9 @@ Source: POSIX shm_open in glibc and musl; PyTorch 2.13, multiprocessing; NCCL 2.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 from ptcompile.simulator.mounted import mount_path
 
@@ -56,7 +55,7 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{mount_path(mount)} is not {SHM}, where PyTorch and NCCL look for shared memory",
                     f"mount it at {SHM}",
-                    Fix(f"mount {name} at {SHM}", (Edit("set", path, SHM),), safe=False),
+                    fix_setting(f"mount {name} at {SHM}", path, SHM, safe=False),
                 )
 
 

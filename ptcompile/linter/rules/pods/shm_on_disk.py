@@ -30,10 +30,9 @@ Source: Kubernetes 1.36, emptyDir.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_mapping, nested_value
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.volumes import shm_mount, volume_of
 
 
@@ -53,5 +52,5 @@ def check(subject: Subject) -> Findings:
                     path,
                     f"{SHM} is a folder on the node's disk, not in memory",
                     "set medium to Memory",
-                    Fix("set medium to Memory", (Edit("set", path, {**empty_dir, "medium": "Memory"}),), safe=False),
+                    fix_setting("set medium to Memory", path, {**empty_dir, "medium": "Memory"}, safe=False),
                 )

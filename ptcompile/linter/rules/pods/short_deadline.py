@@ -43,9 +43,8 @@ def check(subject: Subject) -> Findings:
     for spec_path, spec in specs:
         seconds = as_int(spec.get("activeDeadlineSeconds"), _MINUTE)
         if 0 <= seconds < _MINUTE:
-            path = (*spec_path, "activeDeadlineSeconds")
             yield found_at(
-                path,
+                (*spec_path, "activeDeadlineSeconds"),
                 f"{seconds} seconds pass while the image is still being pulled",
                 "write the deadline in seconds: 86400 is a day",
             )

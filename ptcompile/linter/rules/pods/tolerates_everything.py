@@ -40,9 +40,8 @@ def check(subject: Subject) -> Findings:
             toleration = as_mapping(item)
             matches_all = toleration.get("operator") == "Exists" and not toleration.get("key")
             if matches_all and toleration.get("effect") in (None, "", "NoExecute"):
-                path = (*template.path, "spec", "tolerations", i)
                 yield found_at(
-                    path,
+                    (*template.path, "spec", "tolerations", i),
                     "tolerates every taint: the pod stays on a node that died, and starts on nodes that are not ready",
                     "name the key of the intended taint",
                 )

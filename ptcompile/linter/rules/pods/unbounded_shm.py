@@ -45,9 +45,8 @@ def check(subject: Subject) -> Findings:
             if not is_in_memory(volume) or quantity.parse(nested_value(volume, "emptyDir", "sizeLimit")):
                 continue
             if _is_mounted(template, name) and _sets_memory(template) and not _is_bounded(template):
-                path = (*volume_path, "emptyDir")
                 yield found_at(
-                    path,
+                    (*volume_path, "emptyDir"),
                     "no sizeLimit, and not every container has a memory limit: files in it can fill the node's memory",
                     "add a sizeLimit",
                 )

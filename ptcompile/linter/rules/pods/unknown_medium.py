@@ -32,9 +32,8 @@ Source: kubelet 1.36, emptyDir: storage media.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_string
-from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
@@ -49,5 +48,5 @@ def check(subject: Subject) -> Findings:
                 path,
                 f"the kubelet does not know the storage medium {medium!r}, so the pod never starts",
                 "write Memory" if is_memory else "write Memory, or remove it to use the node's disk",
-                Fix("write Memory", (Edit("set", path, "Memory"),), safe=True) if is_memory else None,
+                fix_setting("write Memory", path, "Memory", safe=True) if is_memory else None,
             )

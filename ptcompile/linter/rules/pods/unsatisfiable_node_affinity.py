@@ -51,9 +51,8 @@ def check(subject: Subject) -> Findings:
         selector = string_map(template.spec.get("nodeSelector"))
         reasons = [_find_contradiction(selector, term) for term in terms]
         if all(reasons):
-            path = (*template.path, "spec", "affinity", "nodeAffinity", _REQUIRED)
             yield found_at(
-                path,
+                (*template.path, "spec", "affinity", "nodeAffinity", _REQUIRED),
                 f"no node matches: {reasons[0]}",
                 "make nodeSelector and affinity agree",
                 on_key=True,

@@ -87,9 +87,8 @@ def check(subject: Subject) -> Findings:
             if is_concerned and not any(
                 _allows_peers(policy, direction, peers, pod, subject.stream) for policy in policies
             ):
-                path = ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",)
                 yield found_at(
-                    path,
+                    ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",),
                     f"the pods of {pod.job.title} cannot reach one another, but training needs all their ports",
                     f"allow them {'from' if direction == 'Ingress' else 'to'} each other, on all ports",
                     on_key=True,

@@ -46,9 +46,8 @@ def check(subject: Subject) -> Findings:
             None,
         )
         if number is not None:
-            path = ("spec", "ports", i)
             yield found_at(
-                path,
+                ("spec", "ports", i),
                 f"a Service of type {kind} opens the rendezvous port {number}, which needs no password, outside the "
                 "cluster",
                 "make it a ClusterIP Service",

@@ -38,10 +38,9 @@ Source: Kubernetes 1.36, Service publishNotReadyAddresses; JobSet 0.12 sets it o
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.linter.references import ServiceUser, is_probed, meets_by_name, service_users
-from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at, subject_of
 
 _FIELD = ("spec", "publishNotReadyAddresses")
 
@@ -53,13 +52,12 @@ def check(subject: Subject) -> Findings:
     probed = next((user for user in users if is_probed(user, subject.name)), None)
     user = probed or next((user for user in users if _looks_itself_up(user, subject)), None)
     if user is not None:
-        path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
         yield found_at(
-            path,
+            _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",),
             f"the names of the pods of {user.title} do not resolve until they are ready, but the pods look one "
             "another up while they start",
             "set publishNotReadyAddresses to true",
-            Fix("publish addresses of pods that are not ready", (Edit("set", _FIELD, True),), safe=True),
+            fix_setting("publish addresses of pods that are not ready", _FIELD, True, safe=True),
             on_key=True,
             severity=None if probed else "note",
         )

@@ -35,10 +35,9 @@ Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import meets_by_name, service_users
-from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at, subject_of
 
 
 def check(subject: Subject) -> Findings:
@@ -51,7 +50,7 @@ def check(subject: Subject) -> Findings:
             ("spec", "clusterIP") if address else ("kind",),
             f"{user.title} uses this Service as its subdomain, but only a headless Service gives pods names",
             "set clusterIP to None",
-            Fix("make the Service headless", (Edit("set", ("spec", "clusterIP"), "None"),), safe=False),
+            fix_setting("make the Service headless", ("spec", "clusterIP"), "None", safe=False),
             on_key=bool(address),
             field="spec.clusterIP",
             severity="error" if meets_by_name(subject_of(user.manifest, subject.stream), subject.name) else None,

@@ -37,9 +37,8 @@ def check(subject: Subject) -> Findings:
     headless = is_headless(subject.manifest) or subject.spec.get("type") == "ExternalName"
     ports = as_mappings(subject.spec.get("ports"))
     if variable is not None and not headless and ports:
-        path = ("metadata", "name")
         yield found_at(
-            path,
+            ("metadata", "name"),
             f"every pod of the namespace gets {variable}=tcp://<address>:{ports[0].get('port')}, "
             "where torch.distributed expects a number",
             "rename it, or make it headless",

@@ -41,7 +41,6 @@ Source: MPI Operator 0.8, mpi_job_controller.go.
 
 from __future__ import annotations
 
-from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 
@@ -49,7 +48,7 @@ def check(subject: Subject) -> Findings:
     launcher = subject.template_of("launcher")
     if launcher is None or not launcher.main_containers or subject.spec.get("runLauncherAsWorker") is True:
         return
-    count = accelerators(launcher.main_containers[0])
+    count = launcher.main_containers[0].accelerators
     if count:
         path = (*launcher.main_containers[0].path, "resources")
         yield found_at(

@@ -36,7 +36,6 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SPECS = ("spec", "pytorchReplicaSpecs")
@@ -46,7 +45,7 @@ def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy")
     if policy.get("backoffLimit") is not None or policy.get("activeDeadlineSeconds") is not None:
         return
-    if not any(accelerators(container) for container in subject.containers):
+    if not any(container.accelerators for container in subject.containers):
         return
     for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
         restart = as_mapping(replica).get("restartPolicy")
