@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError, hides_lines
 from ptcompile.diagnostics import Diagnostic, Problem, Span, has_error
-from ptcompile.report import Unchecked
+from ptcompile.report import TELL_UNCHECKED, Unchecked, renderer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -415,7 +415,6 @@ class Reporter:
 
             lines = {name: lines_to_quote(self._diagnostics, text, name) for name, text in self._texts.items()}
             return with_frames(self._diagnostics, {**self._lines, **lines})
-        from ptcompile.report import TELL_UNCHECKED, renderer
 
         unchecked = (self._unchecked,) if output_format in TELL_UNCHECKED else ()
         return renderer(output_format)(self._diagnostics, self._texts, *unchecked)

@@ -10,14 +10,10 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.spelling import nearest
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.linter.rule import Subject
 from ptcompile.world.templates import ManifestContainer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _NEVER_NUMBERS = (
     "<metadata.name>", "<metadata.namespace>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "<status.hostIP>",

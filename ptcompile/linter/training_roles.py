@@ -9,7 +9,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.simulator.launchers.rendezvous import STANDALONE
+from ptcompile.simulator.launchers.rendezvous import STANDALONE, Rendezvous
 from ptcompile.simulator.launchers.torchrun import option_name, torch_of
 from ptcompile.world.templates import EnvEntry, ManifestTemplate
 from ptcompile.world.workload import Workload
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.misread import MisreadWord
-    from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.meeting import Meeting, MeetingMember
     from ptcompile.simulator.obstacles import Obstacle
     from ptcompile.simulator.pod import Pod

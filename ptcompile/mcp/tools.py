@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
-from ptcompile.api.reference import SCHEMAS, schema
+from ptcompile.api.reference import SCHEMAS, schema, targets
 from ptcompile.mcp.inputs import Call, CallError, NamedText, document, inputs, judged_inputs, settings
 from ptcompile.operators.targets import TARGETS
+from ptcompile.report import Unchecked
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -103,7 +104,6 @@ def _to_report(diagnostics: tuple[Diagnostic, ...], unchecked: Sequence[Unchecke
 
 
 def _to_whole_report(report: Report, filename: str | None) -> dict[str, Any]:
-    from ptcompile.report import Unchecked
 
     return _to_report(report.diagnostics, [Unchecked(filename, each) for each in report.unchecked])
 
@@ -286,7 +286,6 @@ def _import(call: Call) -> dict[str, Any]:
 
 
 def _targets(_call: Call) -> dict[str, Any]:
-    from ptcompile.api.reference import targets
 
     return targets().to_dict()
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from lsprotocol.types import CodeLens, Command, InlayHint, InlayHintKind, Position, Range
 
-from ptcompile.api.inputs import Item
+from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import amounts
 from ptcompile.server.document import OpenDocument
@@ -76,7 +76,6 @@ def page(opened: OpenDocument, scheme: str = "") -> TextView:
     `scheme` is the editor's color scheme, "light" or "dark".
     """
     from ptcompile.api.explain import explain_page
-    from ptcompile.api.inputs import Inputs
     from ptcompile.explainer.page import html, with_earlier_manifests
 
     profile = opened.settings.profile_text if opened.settings.profile_path else None

@@ -7,6 +7,7 @@ counted instead of overflowing, and aliases count as the values they refer to.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
@@ -22,11 +23,6 @@ from ptcompile.source.nodes import (
     unreadable_error,
 )
 from ptcompile.source.scalars import key, resolve
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 _CANNOT_START: dict[str, tuple[str, str]] = {
     "\t": ("a tab cannot indent YAML", "indent with spaces"),

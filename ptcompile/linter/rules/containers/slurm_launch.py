@@ -43,11 +43,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.rule import Findings, Subject, found_at
-from ptcompile.shell.script import SHELL_COMMANDS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.shell.script import Script
+from ptcompile.shell.script import SHELL_COMMANDS, Script
 
 _VARIABLE = Pattern(r"\$\{?(SLURM_\w+)\b(?!:?[-+])")
 

@@ -45,19 +45,15 @@ Source: ptcompile, the launchers of its simulation.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
+from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts, trains_alone
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
+from ptcompile.simulator.pod import Pod
 from ptcompile.world.templates import ManifestTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kinds.pods import ExpandedRole
-    from ptcompile.simulator.pod import Pod
-
 
 _HELP = {
     "accelerate": "start the script with torchrun, which accelerate supports, or pass --num_machines and its ranks",
