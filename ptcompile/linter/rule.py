@@ -118,6 +118,11 @@ class Subject(Workload):
         return tuple([role for role in self.every_training_role if role.misread_word is None])
 
     @cached_property
+    def torchrun_roles(self) -> tuple[TrainingRole, ...]:
+        """Training roles that torchrun certainly starts."""
+        return tuple([role for role in self.training_roles if role.is_torchrun])
+
+    @cached_property
     def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """Groups of torchrun's roles that should meet; empty if the files do not settle it."""
         from ptcompile.linter.training_roles import torchrun_groups

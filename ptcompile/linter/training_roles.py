@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern, cached_property
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.diagnostics import Edit, Path
+from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.simulator.launchers.rendezvous import STANDALONE, Rendezvous
-from ptcompile.simulator.launchers.torchrun import option_name, torch_of
+from ptcompile.simulator.launchers.torchrun import is_int, option_name, torch_of
 from ptcompile.world.templates import EnvEntry, ManifestTemplate
 from ptcompile.world.workload import Workload
 
@@ -105,6 +105,12 @@ class TrainingRole:
         return self.launch.in_shell and any("install" in token.text for token in self.container.argv)
 
     @property
+    def restarts(self) -> int:
+        """How often torchrun restarts its processes; 0 if that is not a number."""
+        written = self.rendezvous.max_restarts
+        return int(written) if is_int(written) else 0
+
+    @property
     def is_local(self) -> bool:
         """Whether the role's pods meet no other pod of the object: each names itself, or nothing."""
         return self.meeting.is_local
@@ -155,6 +161,11 @@ class TrainingRole:
             return self.container.script_path
         return self.operator_field(option) or self.unset_path
 
+    def path_or_command(self, option: str) -> Path:
+        """Return the path of an option's value, or of the command line if nothing sets the option."""
+        path = self.path_of(option)
+        return self.command_path if path == self.unset_path else path
+
     @property
     def endpoint_path(self) -> Path:
         """The path of the endpoint's value."""
@@ -201,9 +212,14 @@ class TrainingRole:
         tokens = [(path, token.replace("_", "-")) for path, token in self.container.argv]
         return [(path, token, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(token)))) for path, token in tokens]
 
-    def edit_to(self, option: str, value: str) -> Edit | None:
-        """Return the edit that sets the option where it is written, or None if a script or nothing sets it."""
-        current, path = self.options.get(option, ""), self.path_of(option)
+    def fix_to(self, option: str, value: str, title: str, *, safe: bool = False) -> Fix | None:
+        """Return the fix that sets the option where it is written, or None if a script or nothing sets it."""
+        edit = self._edit_to(option, value)
+        return Fix(title, (edit,), safe) if edit is not None else None
+
+    def _edit_to(self, option: str, value: str) -> Edit | None:
+        current = self.options.get(option, "")
+        path = self.path_of(option)
         if self.source_of(option) == "flag":
             return self._flag_edit(path, current, value)
         if path == self.unset_path or not isinstance(path[-1], str):

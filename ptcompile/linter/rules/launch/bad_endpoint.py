@@ -38,10 +38,10 @@ from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not
 def check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named("bad-endpoint"):
         yield found_at(role.endpoint_path, obstacle.sentence, f"write one of them, {obstacle.better}")
-    for role in subject.training_roles:
+    for role in subject.torchrun_roles:
         endpoint = role.options.get("rdzv-endpoint", "")
         backend = role.rendezvous.backend
-        if not role.is_torchrun or backend not in BACKENDS or not is_literal(endpoint) or "," in endpoint:
+        if backend not in BACKENDS or not is_literal(endpoint) or "," in endpoint:
             continue
         why = why_not_endpoint(endpoint, static=backend == "static")
         if why is not None:

@@ -34,11 +34,11 @@ from ptcompile.simulator.launchers.torchrun import is_literal
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+    for role in subject.torchrun_roles:
         nnodes = role.options.get("nnodes", "")
         # elastic-range-reversed reports ranges that the operator sets
         is_certain = is_literal(nnodes) or (is_never_number(nnodes) and not role.is_uncertain("nnodes"))
-        if role.is_torchrun and role.rendezvous.nodes is None and is_certain and role.source_of("nnodes") != "operator":
+        if role.rendezvous.nodes is None and is_certain and role.source_of("nnodes") != "operator":
             yield found_at(
                 role.path_of("nnodes"),
                 f"torchrun does not start with nnodes {nnodes!r}: it must be a number above 0, "

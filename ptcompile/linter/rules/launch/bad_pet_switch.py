@@ -41,8 +41,8 @@ _DIGITS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        for option in SWITCHES if role.is_torchrun else ():
+    for role in subject.torchrun_roles:
+        for option in SWITCHES:
             value = role.launch.env.get(option_variable(option))
             if value is None or not is_literal(value) or is_int(value):
                 continue

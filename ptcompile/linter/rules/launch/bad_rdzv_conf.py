@@ -36,9 +36,9 @@ from ptcompile.simulator.launchers.torchrun import is_literal, why_not_conf
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+    for role in subject.torchrun_roles:
         conf = role.options.get("rdzv-conf", "")
-        why = why_not_conf(conf, role.rendezvous.backend) if role.is_torchrun and is_literal(conf) else None
+        why = why_not_conf(conf, role.rendezvous.backend) if is_literal(conf) else None
         if why is not None:
             yield found_at(
                 role.path_of("rdzv-conf"),

@@ -40,8 +40,8 @@ _OPTIONS = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", 
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        for option in _OPTIONS if role.is_torchrun else ():
+    for role in subject.torchrun_roles:
+        for option in _OPTIONS:
             flag = role.launch.options.get(option)
             overridden = role.launch.env.get(option_variable(option))
             if flag is None or overridden is None or _is_same(flag, overridden):

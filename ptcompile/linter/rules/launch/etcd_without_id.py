@@ -47,14 +47,9 @@ from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+    for role in subject.torchrun_roles:
         is_etcd = role.rendezvous.backend in ("etcd", "etcd-v2")
-        if (
-            role.is_torchrun
-            and is_etcd
-            and role.options.get("rdzv-id") in ("none", "")
-            and not role.is_uncertain("rdzv-id", "rdzv-backend")
-        ):
+        if is_etcd and role.options.get("rdzv-id") in ("none", "") and not role.is_uncertain("rdzv-id", "rdzv-backend"):
             yield found_at(
                 role.path_of("rdzv-backend"),
                 f"no rendezvous id is set for {role.rendezvous.backend}: all jobs without one join the same rendezvous",

@@ -48,7 +48,6 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_int
 from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import is_int
 from ptcompile.world.workload import mapping_at
 
 
@@ -74,8 +73,7 @@ def check(subject: Subject) -> Findings:
 
 def _restarts_processes(role: TrainingRole) -> bool:
     """Return whether torchrun restarts its processes after those of another node have failed."""
-    restarts = role.rendezvous.max_restarts
-    return role.rendezvous.backend == "c10d" and not role.is_local and is_int(restarts) and int(restarts) > 0
+    return role.rendezvous.backend == "c10d" and not role.is_local and role.restarts > 0
 
 
 def _job_spec(subject: Subject, role: TrainingRole) -> tuple[Path, Json] | None:

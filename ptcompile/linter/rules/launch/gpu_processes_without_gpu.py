@@ -33,9 +33,9 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+    for role in subject.torchrun_roles:
         nproc = role.options.get("nproc-per-node", "")
-        if role.is_torchrun and nproc in ("gpu", "xpu") and not may_see_devices(role.pod):
+        if nproc in ("gpu", "xpu") and not may_see_devices(role.pod):
             yield found_at(
                 role.path_of("nproc-per-node"),
                 f"torchrun should start one process per device ({nproc}), but the pod requests none",

@@ -49,22 +49,21 @@ from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Severity
-
 
 def check(subject: Subject) -> Findings:
     for role, obstacle in subject.obstacles_named("local-endpoint"):
         if subject.lacks_rendezvous or role.rendezvous.nodes is None:
             continue
         if role.rendezvous.launcher in LAUNCHERS and not role.rendezvous.endpoint:
-            severity: Severity | None = None if obstacle.is_certain else "warning"
-            yield found_at(role.command_path, obstacle.sentence, _unset_help(role), severity=severity)
+            yield found_at(
+                role.command_path,
+                obstacle.sentence,
+                _unset_help(role),
+                severity=None if obstacle.is_certain else "warning",
+            )
             continue
-        path = role.path_of(_endpoint_option(role))
         yield found_at(
-            role.command_path if path == role.unset_path else path,
+            role.path_or_command(_endpoint_option(role)),
             f"each of {obstacle.pods} pods waits for {role.rendezvous.nodes_text} nodes at its own "
             f"{role.rendezvous.endpoint or 'localhost'}, where no other pod connects",
             "add --rdzv-endpoint with the first pod's name" + _unread_hint(role),

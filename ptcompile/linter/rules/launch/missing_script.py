@@ -31,9 +31,9 @@ from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+    for role in subject.torchrun_roles:
         launch = role.launch
-        if not role.is_torchrun or launch.entry:
+        if launch.entry:
             continue
         options = option_names(launch.arguments)
         if "help" not in options and OPTIONS.issuperset(options):

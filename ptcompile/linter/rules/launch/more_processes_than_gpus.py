@@ -33,7 +33,6 @@ Trainer 2.3, the fields that become PET_NPROC_PER_NODE.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
 from ptcompile.linter.devices import count_one_process_devices
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
@@ -56,7 +55,7 @@ def check(subject: Subject) -> Findings:
                 f"{processes} processes on a node with {gpus} "
                 f"{'GPU' if gpus == 1 else 'GPUs'}: the extra ones find no device",
                 f"request {processes} GPUs, or run {gpus}",
-                _fix(role, gpus),
+                role.fix_to("nproc-per-node", str(gpus), f"run {gpus} processes per node"),
             )
 
 
@@ -65,8 +64,3 @@ def _is_certain(role: TrainingRole) -> bool:
     return not role.is_uncertain("nproc-per-node") or (
         role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell
     )
-
-
-def _fix(role: TrainingRole, gpus: int) -> Fix | None:
-    edit = role.edit_to("nproc-per-node", str(gpus))
-    return Fix(f"run {gpus} processes per node", (edit,), safe=False) if edit else None

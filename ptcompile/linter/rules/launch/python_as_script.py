@@ -43,11 +43,11 @@ _is_shell_script = Pattern(r"(?a).+\.(?:ba)?sh").fullmatch
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+    for role in subject.torchrun_roles:
         launch = role.launch
         no_flag = not any(launch.options.get(name) for name in ("no-python", "module"))
         no_variable = not any(launch.env.get(name) for name in ("PET_NO_PYTHON", "PET_MODULE"))
-        if role.is_torchrun and no_flag and no_variable and launch.entry:
+        if no_flag and no_variable and launch.entry:
             yield from _check_script(role, launch.entry)
 
 

@@ -55,9 +55,7 @@ _STD = "it must be 0 to 3, or LOCAL_RANK:VALUE,..."
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        if not role.is_torchrun:
-            continue
+    for role in subject.torchrun_roles:
         given = given_options(role.launch.arguments)
         for option in [option for option in given if option.matches or option.name in _CHECKED]:
             why = _why_refused(role, option)

@@ -36,8 +36,8 @@ from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        options = option_names(role.launch.arguments) if role.is_torchrun else ()
+    for role in subject.torchrun_roles:
+        options = option_names(role.launch.arguments)
         if len({*options}) == len(options):
             continue
         for option, times in Counter(options).items():

@@ -42,7 +42,6 @@ from __future__ import annotations
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import is_int
 
 _MAX_ATTEMPTS = 100
 
@@ -50,12 +49,10 @@ _MAX_ATTEMPTS = 100
 def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         role = roles[0]
-        pods_per_failure = (
-            count_nodes(roles) if role.rendezvous.backend == "c10d" else 1
-        )  # when node 0 fails, all nodes fail
-        max_restarts = role.rendezvous.max_restarts
-        outer = _pod_retries(subject) // pods_per_failure
-        inner = int(max_restarts) if is_int(max_restarts) else 0
+        # when node 0 fails, all nodes fail
+        pods_per_failure = count_nodes(roles) if role.rendezvous.backend == "c10d" else 1
+        outer = subject.record.retries(subject.manifest) // pods_per_failure
+        inner = role.restarts
         starts = (inner + 1) * (outer + 1)
         if _expects_node_loss(subject, role):
             continue
@@ -71,8 +68,3 @@ def _expects_node_loss(subject: Subject, role: TrainingRole) -> bool:
     """Return whether the job expects to lose nodes: an elastic range, or spot nodes."""
     nodes = role.rendezvous.nodes
     return (nodes is not None and nodes[0] < nodes[1]) or any(spot_label(template) for template in subject.templates)
-
-
-def _pod_retries(subject: Subject) -> int:
-    """Return how often the operator restarts a pod, or 0 if it never does or does not count."""
-    return subject.record.retries(subject.manifest)

@@ -51,7 +51,7 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes, torch_version
-from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int
+from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE
 
 
 def check(subject: Subject) -> Findings:
@@ -67,9 +67,7 @@ def can_meet_again(role: TrainingRole) -> bool:
     rendezvous = role.rendezvous
     if rendezvous.backend != "c10d" or rendezvous.nodes is None or rendezvous.nodes[1] < 2 or role.is_local:
         return False
-    return rendezvous.nodes[0] < rendezvous.nodes[1] or (
-        is_int(rendezvous.max_restarts) and int(rendezvous.max_restarts) > 0
-    )
+    return rendezvous.nodes[0] < rendezvous.nodes[1] or role.restarts > 0
 
 
 def _shares_store(role: TrainingRole, subject: Subject) -> bool:

@@ -48,8 +48,8 @@ from ptcompile.simulator.launchers.torchrun import (
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        options = dict.fromkeys(option_names(role.launch.arguments)) if role.is_torchrun else {}
+    for role in subject.torchrun_roles:
+        options = dict.fromkeys(option_names(role.launch.arguments))
         for option in [option for option in options if option not in OPTIONS]:
             # argparse accepts the beginning of an option as that option
             if not option or any(name.startswith(option) for name in OPTIONS):

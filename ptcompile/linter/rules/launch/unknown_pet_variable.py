@@ -40,8 +40,8 @@ _ON_COMMAND_LINE = {option_variable(option): option for option in COMMAND_LINE_O
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        variables = role.container.variables if role.is_torchrun else ()
+    for role in subject.torchrun_roles:
+        variables = role.container.variables
         names = {entry.name for entry in variables}
         for entry in variables:
             name = entry.name

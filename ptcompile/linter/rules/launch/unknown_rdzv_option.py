@@ -42,9 +42,9 @@ from ptcompile.simulator.launchers.torchrun import (
 
 
 def check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+    for role in subject.torchrun_roles:
         conf = role.options.get("rdzv-conf", "")
-        if not role.is_torchrun or not is_literal(conf) or role.rendezvous.backend not in BACKENDS:
+        if not is_literal(conf) or role.rendezvous.backend not in BACKENDS:
             continue  # a custom backend has its own options
         names = unknown_conf_options(conf)
         if not names or why_not_conf(conf, role.rendezvous.backend):  # reported by bad-rdzv-conf

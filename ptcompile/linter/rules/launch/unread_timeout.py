@@ -44,7 +44,6 @@ pytorch's documentation of rendezvous names `timeout` with static and etcd.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import conf_of, is_int
@@ -60,14 +59,13 @@ def check(subject: Subject) -> Findings:
             continue
         conf = first.options["rdzv-conf"]
         timeout = conf_of(conf)["timeout"]
-        path = first.path_of("rdzv-conf")
-        edit = first.edit_to("rdzv-conf", f"{conf},read_timeout={timeout}")
+        help = f"add read_timeout={timeout}"
         yield found_at(
-            path,
+            first.path_of("rdzv-conf"),
             f"c10d does not read timeout: the others wait {_DEFAULT_READ_TIMEOUT_SECONDS} seconds for node 0, not "
             f"{timeout}",
-            f"add read_timeout={timeout}",
-            Fix(f"add read_timeout={timeout}", (edit,), safe=False) if edit else None,
+            help,
+            first.fix_to("rdzv-conf", f"{conf},read_timeout={timeout}", help),
         )
 
 
