@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.schema_files import load_table
 from ptcompile.kinds.model import Kind, is_overridden
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.linter.rule import Subject, texts_of
 from ptcompile.operators.table import KINDS
 
@@ -106,7 +106,7 @@ _find_joined_words = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[
 """Finds where a shell or the kubelet may join several words into one: `tor"ch"run`, `$A$B`, `${A}run`."""
 
 
-def rules_in(family: str) -> dict[str, Any]:
+def rules_in(family: str) -> JsonDict:
     """Return the table of a family, such as `linter.rules.pods`: its rule modules in evaluation order."""
     return load_table(f"{family.replace('.', '/')}/rules.json")
 

@@ -77,8 +77,8 @@ def _temporary_storage(template: ManifestTemplate, container: ManifestContainer,
     mount = mount_for(container, folder)
     if mount is None:
         return "no volume"
-    volume = volume_of(template, mount[1])
-    if volume is None or not {"emptyDir", "ephemeral"} & volume[1].keys():
+    volume = volume_of(template, mount.data)
+    if volume is None or not {"emptyDir", "ephemeral"} & volume.data.keys():
         return None
     in_place = template.spec.get("restartPolicy") == "OnFailure"  # the pod and its volumes survive a restart in place
-    return None if in_place else "an emptyDir" if "emptyDir" in volume[1] else "an ephemeral volume"
+    return None if in_place else "an emptyDir" if "emptyDir" in volume.data else "an ephemeral volume"

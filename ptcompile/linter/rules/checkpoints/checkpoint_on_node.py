@@ -68,8 +68,8 @@ def check(subject: Subject) -> Findings:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
-                volume = volume_of(template, mount[1]) if mount is not None else None
-                source = nested_map(volume[1], "hostPath") if volume is not None else {}
+                volume = volume_of(template, mount.data) if mount is not None else None
+                source = nested_map(volume.data, "hostPath") if volume is not None else {}
                 host_path = as_string(source.get("path"))
                 if _is_local(host_path, created=source.get("type") == "DirectoryOrCreate"):
                     yield found_at(

@@ -57,16 +57,16 @@ def check(subject: Subject) -> Findings:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
-                volume = volume_of(template, mount[1]) if mount is not None else None
+                volume = volume_of(template, mount.data) if mount is not None else None
                 if mount is None or volume is None:
                     continue
 
-                help_text = _help_if_read_only(mount[1], volume[1])
+                help_text = _help_if_read_only(mount.data, volume.data)
                 if help_text is not None:
                     yield found_at(
                         checkpoint.path,
-                        f"no checkpoint can be written to {checkpoint.folder}: the volume at {mount_path(mount[1])} is "
-                        "read-only",
+                        f"no checkpoint can be written to {checkpoint.folder}: the volume at "
+                        f"{mount_path(mount.data)} is read-only",
                         help_text,
                         severity=None if checkpoint.is_output else "warning",
                     )

@@ -37,8 +37,8 @@ from ptcompile.linter.volumes import shm_mount
 def check(subject: Subject) -> Findings:
     for container in subject.containers:
         mount = shm_mount(container)
-        if mount is not None and mount[1].get("readOnly") is True:
-            path = (*mount[0], "readOnly")
+        if mount is not None and mount.data.get("readOnly") is True:
+            path = (*mount.path, "readOnly")
             yield found_at(
                 path,
                 f"{SHM} is read-only, but processes create shared memory there",

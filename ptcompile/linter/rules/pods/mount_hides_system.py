@@ -47,7 +47,7 @@ def check(subject: Subject) -> Findings:
                 if mount_path(mount) not in _SYSTEM_FOLDERS or mount.get("subPath") or mount.get("subPathExpr"):
                     continue
                 volume = volume_of(template, mount)
-                if volume is not None and "hostPath" not in volume[1]:
+                if volume is not None and "hostPath" not in volume.data:
                     yield found_at(
                         (*entry_path, "mountPath"),
                         f"the volume hides everything that the image has in {mount_path(mount)}",

@@ -71,7 +71,7 @@ def _offline_entry(container: ManifestContainer) -> EnvEntry | None:
 def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
     """Return whether a mount may hold models: neither memory, configuration nor the folder for outputs."""
     mounts = [mount_for(container, checkpoint.folder) for checkpoint in written_checkpoints(container)]
-    outputs = {as_string(mount[1].get("name")) for mount in mounts if mount is not None}
+    outputs = {as_string(mount.data.get("name")) for mount in mounts if mount is not None}
     return any(
         _is_data(template, mount) and as_string(mount.get("name")) not in outputs and mount_path(mount) != SHM_PATH
         for _, mount in container.mounts
@@ -81,5 +81,5 @@ def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
 def _is_data(template: ManifestTemplate, mount: Json) -> bool:
     volume = volume_of(template, mount)
     return volume is None or not (
-        is_in_memory(volume[1]) or "emptyDir" in volume[1] or any(key in volume[1] for key in _CONFIGURATION)
+        is_in_memory(volume.data) or "emptyDir" in volume.data or any(key in volume.data for key in _CONFIGURATION)
     )

@@ -85,7 +85,7 @@ def _shared_folder(template: ManifestTemplate, container: ManifestContainer) -> 
     line = " ".join(word.text for word in container.argv)
     for folder in _FOLDER.findall(line):
         mount = mount_for(container, folder)
-        volume = volume_of(template, mount[1]) if mount is not None else None
-        if volume is not None and nested_map(volume[1], "persistentVolumeClaim"):
+        volume = volume_of(template, mount.data) if mount is not None else None
+        if volume is not None and nested_map(volume.data, "persistentVolumeClaim"):
             return str(folder)
     return None

@@ -100,11 +100,11 @@ _PREPARING = frozenset(
 def _is_in_empty_volume(template: ManifestTemplate, container: ManifestContainer, script: str) -> bool:
     """Return whether a file that the image has is certainly hidden by an emptyDir that is still empty."""
     mount = mount_for(container, script)
-    volume = volume_of(template, mount[1]) if mount is not None else None
-    if mount is None or volume is None or "emptyDir" not in volume[1] or container.spec.get("lifecycle"):
+    volume = volume_of(template, mount.data) if mount is not None else None
+    if mount is None or volume is None or "emptyDir" not in volume.data or container.spec.get("lifecycle"):
         return False
     others = [other for other in template.containers if other is not container]
-    is_shared = any(item.get("name") == mount[1].get("name") for other in others for _, item in other.mounts)
+    is_shared = any(item.get("name") == mount.data.get("name") for other in others for _, item in other.mounts)
     commands = container.script.commands[:-1] if container.script is not None else ()
     return not is_shared and all(command.words[0] in _PREPARING for command in commands)
 

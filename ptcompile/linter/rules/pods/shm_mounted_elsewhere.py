@@ -45,7 +45,7 @@ def check(subject: Subject) -> Findings:
                 volume = volume_of(template, mount) if "shm" in name or "shared-mem" in name else None
                 if (
                     volume is None
-                    or not is_in_memory(volume[1])
+                    or not is_in_memory(volume.data)
                     or shm_mount(container)
                     or _is_below_shm(mount_path(mount))
                 ):

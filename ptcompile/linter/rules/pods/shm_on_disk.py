@@ -41,13 +41,13 @@ def check(subject: Subject) -> Findings:
         seen = set()
         for container in template.containers:
             mount = shm_mount(container)
-            volume = volume_of(template, mount[1]) if mount is not None else None
-            if volume is None or volume[0] in seen or "emptyDir" not in volume[1]:
+            volume = volume_of(template, mount.data) if mount is not None else None
+            if volume is None or volume.path in seen or "emptyDir" not in volume.data:
                 continue
-            if not nested_value(volume[1], "emptyDir", "medium"):
-                seen.add(volume[0])
-                path = (*volume[0], "emptyDir")
-                empty_dir = {"medium": "Memory", **as_mapping(volume[1].get("emptyDir"))}
+            if not nested_value(volume.data, "emptyDir", "medium"):
+                seen.add(volume.path)
+                path = (*volume.path, "emptyDir")
+                empty_dir = {"medium": "Memory", **as_mapping(volume.data.get("emptyDir"))}
                 yield found_at(
                     path,
                     f"{SHM} is a folder on the node's disk, not in memory",

@@ -44,15 +44,15 @@ def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             mount = shm_mount(container)
-            volume = volume_of(template, mount[1]) if mount is not None else None
+            volume = volume_of(template, mount.data) if mount is not None else None
             size_limit = (
-                nested_value(volume[1], "emptyDir", "sizeLimit")
-                if volume is not None and is_in_memory(volume[1])
+                nested_value(volume.data, "emptyDir", "sizeLimit")
+                if volume is not None and is_in_memory(volume.data)
                 else None
             )
             size = quantity.parse(size_limit)
             if volume is not None and size is not None and 0 < size.value <= _DEFAULT_BYTES:
-                path = (*volume[0], "emptyDir", "sizeLimit")
+                path = (*volume.path, "emptyDir", "sizeLimit")
                 unit = f" ({size.value} bytes)" if str(size_limit).isdigit() else ""
                 yield found_at(
                     path,

@@ -64,7 +64,7 @@ def _unmounted_paths(template: ManifestTemplate, init: ManifestContainer, runnin
             path = match[1].rstrip("/.") or "/"
             if path.split("/")[1] in _SYSTEM_FOLDERS or mount_for(init, path) is not None:
                 continue
-            mounts = [entry[1] for container in running if (entry := mount_for(container, path)) is not None]
+            mounts = [entry.data for container in running if (entry := mount_for(container, path)) is not None]
             mount = next((item for item in mounts if _is_filled(template, item)), None)
             if mount is not None:
                 name = as_string(mount.get("name"))
@@ -79,4 +79,4 @@ def _unmounted_paths(template: ManifestTemplate, init: ManifestContainer, runnin
 def _is_filled(template: ManifestTemplate, mount: Json) -> bool:
     """Return whether a mount is of a volume that a container may fill."""
     volume = volume_of(template, mount)
-    return volume is not None and not is_in_memory(volume[1]) and any(key in volume[1] for key in _FILLED)
+    return volume is not None and not is_in_memory(volume.data) and any(key in volume.data for key in _FILLED)
