@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.diagnosis.model import origin_to_dict, place_of
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Observation, Round
 from ptcompile.rehearsal.runner import Rehearsal
@@ -145,7 +144,7 @@ def _expected_world_size(rehearsal: Rehearsal) -> int:
     )
 
 
-def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
+def to_dict(rehearsal: Rehearsal) -> JsonDict:
     """Return the JSON form."""
     verdict = rehearsal.verdict
     return {
@@ -182,7 +181,7 @@ def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
     }
 
 
-def _pod_to_dict(actor: Actor, observation: Observation) -> dict[str, Any]:
+def _pod_to_dict(actor: Actor, observation: Observation) -> JsonDict:
     return {
         "name": actor.name,
         "role": actor.role,
@@ -198,5 +197,5 @@ def _pod_to_dict(actor: Actor, observation: Observation) -> dict[str, Any]:
     }
 
 
-def _round_to_dict(join: Round) -> dict[str, Any]:
+def _round_to_dict(join: Round) -> JsonDict:
     return {**join._asdict(), "time": round(join.time, 1)}

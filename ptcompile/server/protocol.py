@@ -21,6 +21,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from ptcompile._internal.about import __version__
 from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import UNTRUSTED_SECONDS, NotFinishedError
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.targets import TARGETS
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.document import OpenDocument, Texts
@@ -307,10 +308,10 @@ class Server:
 
     # Commands
 
-    async def _show_manifests(self, uri: str, number: int, target: str) -> dict[str, Any] | None:
+    async def _show_manifests(self, uri: str, number: int, target: str) -> JsonDict | None:
         return await self._show(self._analyze(uri, lambda opened: lenses.manifests(opened, number, target)))
 
-    async def _choose_target(self, uri: str, number: int) -> dict[str, Any] | None:
+    async def _choose_target(self, uri: str, number: int) -> JsonDict | None:
         """Ask the user for a target, then show its manifests."""
         names = [lsp.MessageActionItem(name) for name in TARGETS]
         question = lsp.ShowMessageRequestParams(lsp.MessageType.Info, "Show the manifests for which target?", names)
@@ -323,13 +324,13 @@ class Server:
             return None
         return None if chosen is None else await self._show_manifests(uri, number, chosen.title)
 
-    async def _show_pods(self, uri: str, number: int) -> dict[str, Any] | None:
+    async def _show_pods(self, uri: str, number: int) -> JsonDict | None:
         return await self._show(self._analyze(uri, lambda opened: lenses.pods(opened, number)))
 
-    async def _explain_page(self, uri: str, scheme: str = "") -> dict[str, Any]:
+    async def _explain_page(self, uri: str, scheme: str = "") -> JsonDict:
         return (await self._analyze(uri, lambda opened: lenses.page(opened, scheme))).to_dict()
 
-    async def _show(self, view_request: Awaitable[TextView | None]) -> dict[str, Any] | None:
+    async def _show(self, view_request: Awaitable[TextView | None]) -> JsonDict | None:
         """Open a text in the editor if the client can, and return the text."""
         view = await view_request
         window = self.pygls.client_capabilities.window
