@@ -139,16 +139,25 @@ def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
         if kind == COMPUTE_DOMAIN[1] and manifest.get("apiVersion") == COMPUTE_DOMAIN[0]:
             channels = frozenset({CHANNEL_CLASS})
             sources.append(ClaimSource("ResourceClaimTemplate", channel_template(manifest), space, channels))
-        elif kind in {"ResourceClaimTemplate", "ResourceClaim"} and as_string(manifest.get("apiVersion")).startswith(
-            _API_GROUP
-        ):
-            spec = (
-                nested_map(manifest, "spec", "spec")
-                if kind == "ResourceClaimTemplate"
-                else nested_map(manifest, "spec")
-            )
-            sources.append(ClaimSource(kind, object_name(manifest), space, frozenset(_device_classes(spec))))
+        elif _makes_claims(manifest):
+            sources.append(ClaimSource(kind, object_name(manifest), space, frozenset(requested_classes(manifest))))
     return tuple(sources)
+
+
+def _makes_claims(manifest: Json) -> bool:
+    is_of_group = as_string(manifest.get("apiVersion")).startswith(_API_GROUP)
+    return is_of_group and manifest.get("kind") in ("ResourceClaimTemplate", "ResourceClaim")
+
+
+def requested_classes(manifest: Json) -> Iterator[str]:
+    """Yield the DeviceClasses that a ResourceClaim or a ResourceClaimTemplate requests; none for another object."""
+    if not _makes_claims(manifest):
+        return
+    parents = ("spec", "spec") if manifest["kind"] == "ResourceClaimTemplate" else ("spec",)
+    for request in as_mappings(nested_value(manifest, *parents, "devices", "requests")):
+        for device in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
+            if name := as_string(device.get("deviceClassName")):
+                yield name
 
 
 def source_of_claim(stream: Stream, claim: ClaimEntry, space: str) -> ClaimSource | None:
@@ -167,13 +176,6 @@ def _sources_by_name(stream: Stream) -> dict[tuple[str, str], list[ClaimSource]]
     for source in stream.cached(claim_sources):
         sources.setdefault((source.kind, source.name), []).append(source)
     return sources
-
-
-def _device_classes(spec: Json) -> Iterator[str]:
-    for request in as_mappings(nested_value(spec, "devices", "requests")):
-        for device in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
-            if name := as_string(device.get("deviceClassName")):
-                yield name
 
 
 _ONE_PROCESS_DEVICES = frozenset(
