@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ptcompile.compiler.frontend.parts import NOT_INHERITED
 from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.importer.pod_template import pod_fields
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
@@ -32,8 +33,6 @@ _CONTAINER_FIELDS = tuple(
     field for field in spec_fields_in("main") if field not in {"image", "command", "args", "env", "resources"}
 )
 """The inherited fields of the main container."""
-_NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
-"""Job fields that auxiliary roles do not inherit."""
 
 
 def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
@@ -173,9 +172,7 @@ def _common_fields(pod_blocks: list[SpecData]) -> SpecData:
 
 
 def _auxiliary_block(pods: ReadRole, fields: SpecData, job: SpecData) -> SpecData:
-    role_fields = {
-        field: value for field, value in fields.items() if field in _NOT_INHERITED or job.get(field) != value
-    }
+    role_fields = {field: value for field, value in fields.items() if field in NOT_INHERITED or job.get(field) != value}
     return {"replicas": pods.replicas, **role_fields}
 
 

@@ -85,6 +85,9 @@ KNOWN_VARIABLES = frozenset(
     | {*_PLAIN.split(), *RENAMED_VARIABLES}
 )
 
+INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+"""Variables that name the network interface of a backend."""
+
 LEVEL_VARIABLES = {
     "NCCL_DEBUG": ("VERSION", "WARN", "INFO", "ABORT", "TRACE", "NONE"),
     "TORCH_DISTRIBUTED_DEBUG": ("OFF", "INFO", "DETAIL"),

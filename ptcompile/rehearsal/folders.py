@@ -51,7 +51,7 @@ def _is_dead(path: str) -> bool:
     """Return whether a path is a folder of this user with a lock that no process holds. Follows no links."""
     with contextlib.ExitStack() as stack:
         try:
-            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            folder = os.open(path, _FOLDER)
             stack.callback(os.close, folder)
             if os.fstat(folder).st_uid != os.geteuid():
                 return False

@@ -7,10 +7,10 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, nested_string, nested_value
 from ptcompile.simulator.pod import Pod
 
-SHM_PATH = "/dev/shm"  # noqa: S108 - where a container finds its shared memory
 SHM_BYTES = 64 << 20
 """Size of /dev/shm in a pod without a volume there (containerd 2.1 and CRI-O 1.34)."""
 _GRACE_SECONDS = 30

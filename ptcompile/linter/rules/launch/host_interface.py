@@ -45,10 +45,10 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile.linter.environment import INTERFACE_VARIABLES
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
-_INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 _is_node_interface = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
 
 
@@ -59,7 +59,7 @@ def check(subject: Subject) -> Findings:
                 value = (entry.value or "").strip()
                 names = [name for name in value.removeprefix("=").split(",") if name]
                 if (
-                    entry.name in _INTERFACE_VARIABLES
+                    entry.name in INTERFACE_VARIABLES
                     and names
                     and all(map(_is_node_interface, names))
                     and not _requests_network_device(container)

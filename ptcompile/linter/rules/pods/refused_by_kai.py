@@ -34,11 +34,11 @@ from __future__ import annotations
 from ptcompile.kubernetes.unstructured import nested_map, nested_value, object_name, string_map
 from ptcompile.linter.devices import count_whole_gpus
 from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.operators.queues.queue_systems import KAI_QUEUE
 from ptcompile.world.templates import ManifestTemplate
 
 _GPU = "nvidia.com/gpu"
-_QUEUE = "kai.scheduler/queue"
-_QUEUES = frozenset({_QUEUE, "runai/queue", "project"})
+_QUEUES = frozenset({KAI_QUEUE, "runai/queue", "project"})
 """Labels that name a queue; misplaced-key reports the old one."""
 
 
@@ -54,11 +54,11 @@ def check(subject: Subject) -> Findings:
             yield found_at(path, f"KAI refuses a pod with {min(shares)} and whole GPUs", "ask for one of the two")
         labels = {**string_map(metadata.get("labels")), **string_map(subject.metadata.get("labels"))}
         if _QUEUES.isdisjoint(labels):
-            text = f"no label {_QUEUE}: KAI takes default-queue, and the pods wait forever where it is missing"
+            text = f"no label {KAI_QUEUE}: KAI takes default-queue, and the pods wait forever where it is missing"
             yield found_at(("metadata",), text, "add the label", severity="note", on_key=True)
             return
 
-        yield from _above_limit(subject, template, labels.get(_QUEUE, ""))
+        yield from _above_limit(subject, template, labels.get(KAI_QUEUE, ""))
 
 
 def _above_limit(subject: Subject, template: ManifestTemplate, name: str) -> Findings:

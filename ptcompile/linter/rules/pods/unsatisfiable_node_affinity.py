@@ -36,15 +36,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
 from ptcompile.linter.rule import Findings, Subject, found_at
-
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        required = nested_map(template.spec, "affinity", "nodeAffinity", _REQUIRED)
+        required = nested_map(template.spec, "affinity", "nodeAffinity", REQUIRED)
         terms = as_mappings(required.get("nodeSelectorTerms")) if required else []
         if not terms:
             continue
@@ -52,7 +51,7 @@ def check(subject: Subject) -> Findings:
         reasons = [_find_contradiction(selector, term) for term in terms]
         if all(reasons):
             yield found_at(
-                (*template.path, "spec", "affinity", "nodeAffinity", _REQUIRED),
+                (*template.path, "spec", "affinity", "nodeAffinity", REQUIRED),
                 f"no node matches: {reasons[0]}",
                 "make nodeSelector and affinity agree",
                 on_key=True,
