@@ -125,9 +125,7 @@ class Subject(Workload):
     @cached_property
     def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """Groups of torchrun's roles that should meet; empty if the files do not settle it."""
-        from ptcompile.linter.training_roles import torchrun_groups
-
-        return torchrun_groups(self.training_roles, self.rendezvous_groups)
+        return self.rendezvous_groups if self.torchrun_roles == self.training_roles else ()
 
     @cached_property
     def rendezvous_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:

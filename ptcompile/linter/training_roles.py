@@ -297,11 +297,6 @@ def rendezvous_groups(subject: Workload, roles: TrainingRoles) -> tuple[Training
     return _groups(subject, roles) if all(role.member.is_modeled for role in roles) else ()
 
 
-def torchrun_groups(roles: TrainingRoles, groups: tuple[TrainingRoles, ...]) -> tuple[TrainingRoles, ...]:
-    """Return the groups if torchrun starts all roles, else an empty tuple."""
-    return groups if all(role.is_torchrun for role in roles) else ()
-
-
 def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
     """Return the groups of scripts without a launcher whose variables the user sets (env://)."""
     is_set = all(role.member.is_env_script and role.user_entry("MASTER_ADDR") is not None for role in roles)

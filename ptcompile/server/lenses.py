@@ -12,6 +12,7 @@ from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.report import with_noun
 from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import job_rendezvous
@@ -133,16 +134,12 @@ def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
 
 
 def _job_totals(job: SimulatedJob) -> Iterator[str]:
-    yield _count_noun(job.size, "pod")
+    yield with_noun(job.size, "pod")
     rendezvous = job_rendezvous(job)
     if rendezvous is not None:
         yield f"{rendezvous.processes_text} process{'' if rendezvous.processes == (1, 1) else 'es'}"
     for name, count in amounts.accelerators(job.totals()).items():
         yield f"{count} GPU{'' if str(count) == '1' else 's'}" if name.endswith("/gpu") else f"{count} {name}"
-
-
-def _count_noun(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _kind_range(opened: OpenDocument, obj: Item) -> Range | None:
