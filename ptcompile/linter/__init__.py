@@ -19,7 +19,7 @@ from importlib import import_module
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Authority, Path, Problem, Problems, Severity, Stage
+from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.kubernetes.unstructured import Json, kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linter.needs import Needs, parse_needs, rules_in, words_of
@@ -52,9 +52,6 @@ class RuleEntry(NamedTuple):
 
     name: str
     module: str
-    severity: Severity
-    stage: Stage
-    authority: Authority
     needs: Needs
 
 
@@ -79,14 +76,7 @@ def rule_named(name: str) -> Rule | None:
 def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     """Return the rules for objects of this kind, without loading them."""
     entries = (
-        RuleEntry(
-            name=module.replace("_", "-"),
-            module=f"ptcompile.{family}.{module}",
-            severity=row["severity"],
-            stage=row["stage"],
-            authority=row["authority"],
-            needs=parse_needs(row["needs"]),
-        )
+        RuleEntry(module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(row["needs"]))
         for family in FAMILIES.get(kind, ())
         for module, row in rules_in(family).items()
     )
@@ -125,12 +115,14 @@ def _candidate_rules(kind: tuple[str, str], words: frozenset[str], only: frozens
 
 @cache
 def _load_rule(entry: RuleEntry) -> Rule:
+    family, _, module = entry.module.removeprefix("ptcompile.").rpartition(".")
+    row = rules_in(family)[module]
     return Rule(
         entry.name,
         import_module(entry.module).check,
-        severity=entry.severity,
-        stage=entry.stage,
-        authority=entry.authority,
+        severity=row["severity"],
+        stage=row["stage"],
+        authority=row["authority"],
     )
 
 
