@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 from ptcompile.kinds.status import Status
 from ptcompile.kubernetes.names import why_not_dns_label
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, JsonDict, nested_map, nested_string
 from ptcompile.operators.handles import Handle, Reference, RolePods, handles
 from ptcompile.operators.table import BY_TARGET, KINDS, status_of
 
@@ -185,12 +185,12 @@ def _replica(role: RolePods, index: int, pod: JsonDict) -> Replica:
 
 
 def _index_of(pod: JsonDict, role: RolePods) -> int:
-    pod_label = as_string(nested_map(pod, "metadata", "labels").get(role.index_label or ""))
+    pod_label = nested_string(pod, "metadata", "labels", role.index_label or "")
     return int(pod_label) if pod_label.isdecimal() else 0
 
 
 def _creation_time(pod: JsonDict) -> str:
-    return as_string(nested_map(pod, "metadata").get("creationTimestamp"))
+    return nested_string(pod, "metadata", "creationTimestamp")
 
 
 def _owner(job: JsonDict) -> JsonDict:

@@ -11,7 +11,7 @@ from itertools import chain, groupby
 
 from ptcompile._internal.limits import MAX_SECONDS
 from ptcompile.cli import files
-from ptcompile.cli.commands import SHARED
+from ptcompile.cli.commands import SHARED, OptionRows
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.reporter import ReportFormat
 from ptcompile.report import FORMATS
@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from ptcompile.cli.commands import OptionRows
     from ptcompile.cli.overrides import Set
     from ptcompile.extending import Extensions
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from time import monotonic
 
 from ptcompile.cli import files
-from ptcompile.report.layout import format_json
+from ptcompile.report.layout import format_json, safe_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,7 +149,6 @@ def has_terminal() -> bool:
 
 def show_progress(text: str) -> None:
     """Replace the progress line."""
-    from ptcompile.report.layout import safe_text
 
     files.write_stderr(f"ptcompile: {safe_text(text)}")
     files.ERASE.append(_ERASE)

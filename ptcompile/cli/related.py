@@ -19,7 +19,7 @@ from ptcompile.cli import files
 from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import InputFile, kustomizations_near
 from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, Objects, selector
-from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
+from ptcompile.kubernetes.unstructured import Json, nested_value, object_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _parts(text: bytes) -> list[bytes]:
 def _param_kinds(objects: Iterable[Json]) -> Iterator[str]:
     """Yield the kinds of the parameters of admission policies."""
     for manifest in objects:
-        kind = nested_map(manifest, "spec", "paramKind").get("kind")
+        kind = nested_value(manifest, "spec", "paramKind", "kind")
         if manifest["kind"] == "ValidatingAdmissionPolicy" and isinstance(kind, str):
             yield kind
 

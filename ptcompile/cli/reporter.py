@@ -11,7 +11,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.files import InputFile, UsageError, hides_lines
 from ptcompile.diagnostics import Diagnostic, Problem, Span, has_error
-from ptcompile.report import Unchecked
+from ptcompile.report import TELL_UNCHECKED, Unchecked, renderer, with_noun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -415,7 +415,6 @@ class Reporter:
 
             lines = {name: lines_to_quote(self._diagnostics, text, name) for name, text in self._texts.items()}
             return with_frames(self._diagnostics, {**self._lines, **lines})
-        from ptcompile.report import TELL_UNCHECKED, renderer
 
         unchecked = (self._unchecked,) if output_format in TELL_UNCHECKED else ()
         return renderer(output_format)(self._diagnostics, self._texts, *unchecked)
@@ -440,9 +439,9 @@ class Reporter:
 
     def _summary(self, *, is_lint: bool) -> str:
         counts = Counter(d.severity for d in self._diagnostics)
-        parts = [_with_noun(counts["error"], "error"), _with_noun(counts["warning"], "warning")]
+        parts = [with_noun(counts["error"], "error"), with_noun(counts["warning"], "warning")]
         if counts["note"]:
-            parts.append(_with_noun(counts["note"], "note"))
+            parts.append(with_noun(counts["note"], "note"))
         if self.fixed is not None:
             parts.append(f"{self.fixed} fixed")
         fixes = [d.fix.safe for d in self._diagnostics if d.fix is not None]
@@ -453,10 +452,10 @@ class Reporter:
         hidden = ((self.ignored, "ignored"), (self._known, "in the baseline"))
         parts += [f"{count} {where}" for count, where in hidden if count]
         if is_lint:
-            parts = [_with_noun(len(self._names), "file"), _with_noun(self._documents, "document"), *parts]
+            parts = [with_noun(len(self._names), "file"), with_noun(self._documents, "document"), *parts]
             templates = {d.filename for d in self._diagnostics if d.name == "unrendered-template"}
             if templates:
-                parts.append(_with_noun(len(templates), "template"))
+                parts.append(with_noun(len(templates), "template"))
         if self._unchecked:
             kinds = sorted({each.kind for each in self._unchecked})
             parts.append(f"not checked: {len(self._unchecked)} ({', '.join(kinds)})")
@@ -480,10 +479,6 @@ def _is_foreign_template(file: InputFile) -> bool:
     from ptcompile.source.templates import template_mark
 
     return b"TrainingJob" not in file.content and template_mark(file.text()) is not None
-
-
-def _with_noun(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def shows_lines(options: argparse.Namespace) -> bool:

@@ -49,7 +49,7 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
             yield rename_key(entry_of(node, change.part), change.value, layout)
     slots = [(entry.start, entry.node.end) for entry in node.entries]
     for index in removed:
-        _check_leaves(node.entries[index].node)
+        check_unshared(node.entries[index].node)
         colon_end(node.entries[index])
     if added:
         indent = column(layout.text, node.entries[0].start)
@@ -67,7 +67,7 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
     slots = node.slots()
     removed = sorted(change.part for change in changes if change.op == "remove")
     for index in removed:
-        _check_leaves(node.items[index].node)
+        check_unshared(node.items[index].node)
     indent = column(layout.text, slots[0][0])
     inserted: dict[tuple[int, bool], list[str]] = {}
     for change in sorted((change for change in changes if change.op == "insert"), key=lambda change: int(change.part)):
@@ -98,7 +98,7 @@ def replace_value(
 
     A comment after the old value stays on its line.
     """
-    _check_leaves(node)
+    check_unshared(node)
     text = layout.text
     first, rest = _format_value(node, value, layout, is_item=is_item)
     is_below = line_start(text, node.start) > after
@@ -153,7 +153,8 @@ def colon_end(entry: MappingEntry) -> int:
     return entry.colon
 
 
-def _check_leaves(node: SyntaxNode) -> None:
+def check_unshared(node: SyntaxNode) -> None:
+    """Raises `CannotFix` if an alias shares the value."""
     if shares(node):
         raise CannotFix("an alias shares the value")
 

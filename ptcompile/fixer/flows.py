@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ptcompile.fixer.blocks import Slots, TextEdit, rename_key
+from ptcompile.fixer.blocks import Slots, TextEdit, check_unshared, rename_key
 from ptcompile.fixer.changes import NodeChange
 from ptcompile.fixer.layout import Layout, inline, key_text
-from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, entry_of, line_end, line_start, shares
+from ptcompile.fixer.syntax_tree import CannotFix, SyntaxNode, entry_of, line_end, line_start
 
 _end_of_part = re.compile(r"([ \t]*,)?[ \t]*(?:#.*)?").fullmatch
 _comma = re.compile(r"\s*,").match
@@ -27,7 +27,7 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
             pieces.append(f"{key}: {_inline_value(change.value, style, layout)}")
         elif change.op == "replace":
             entry = entry_of(node, change.part)
-            _check_leaves(entry.node)
+            check_unshared(entry.node)
             written = _inline_value(change.value, entry.node.style, layout)
             before = " " if entry.node.start == entry.node.end else ""
             if entry.colon is None:
@@ -36,7 +36,7 @@ def mapping(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) -> 
         elif change.op == "rename":
             yield rename_key(entry_of(node, change.part), change.value, layout, flow=True)
     for index in removed:
-        _check_leaves(node.entries[index].node)
+        check_unshared(node.entries[index].node)
     slots = [(entry.start, entry.node.end) for entry in node.entries]
     yield from _change_parts(node, slots, removed, {len(slots): pieces} if pieces else {}, layout)
 
@@ -50,21 +50,16 @@ def sequence(node: SyntaxNode, changes: Sequence[NodeChange], layout: Layout) ->
             inserted.setdefault(change.part, []).append(_inline_value(change.value, style, layout))
         elif change.op == "replace":
             item = node.items[change.part].node
-            _check_leaves(item)
+            check_unshared(item)
             yield TextEdit(item.start, item.end, _inline_value(change.value, item.style, layout))
     removed = sorted(change.part for change in changes if change.op == "remove")
     for index in removed:
-        _check_leaves(node.items[index].node)
+        check_unshared(node.items[index].node)
     yield from _change_parts(node, [(item.node.start, item.node.end) for item in node.items], removed, inserted, layout)
 
 
 def _inline_value(value: object, style: str, layout: Layout) -> str:
     return inline(value, style, flow=True, is_json=layout.is_json)
-
-
-def _check_leaves(node: SyntaxNode) -> None:
-    if shares(node):
-        raise CannotFix("an alias shares the value")
 
 
 def _change_parts(

@@ -7,12 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ptcompile.compiler.frontend.parts import NOT_INHERITED
 from ptcompile.diagnostics import Path, Problem, problem_at
 from ptcompile.importer.pod_template import pod_fields
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole, without_empty
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.kubernetes.merging import merge
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_string, entries_of, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_string,
+    entries_of,
+    nested_map,
+    nested_value,
+    without_keys,
+)
 from ptcompile.spec.pod_fields import spec_fields_in
 
 TYPE_CHECKING = False
@@ -32,8 +41,6 @@ _CONTAINER_FIELDS = tuple(
     field for field in spec_fields_in("main") if field not in {"image", "command", "args", "env", "resources"}
 )
 """The inherited fields of the main container."""
-_NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
-"""Job fields that auxiliary roles do not inherit."""
 
 
 def draft(manifest: Json, read: Read, gpu: str) -> SpecData:
@@ -91,7 +98,7 @@ def _without_ignored(value: Any, *, is_indexed: bool) -> Any:
 def _is_own_index(item: Any) -> bool:
     if not isinstance(item, Mapping) or item.get("name") != _COMPLETION_INDEX:
         return False
-    return nested_map(item, "valueFrom", "fieldRef").get("fieldPath") in _INDEX_SOURCES
+    return nested_value(item, "valueFrom", "fieldRef", "fieldPath") in _INDEX_SOURCES
 
 
 def is_ignored(path: Sequence[str]) -> bool:
@@ -173,9 +180,7 @@ def _common_fields(pod_blocks: list[SpecData]) -> SpecData:
 
 
 def _auxiliary_block(pods: ReadRole, fields: SpecData, job: SpecData) -> SpecData:
-    role_fields = {
-        field: value for field, value in fields.items() if field in _NOT_INHERITED or job.get(field) != value
-    }
+    role_fields = {field: value for field, value in fields.items() if field in NOT_INHERITED or job.get(field) != value}
     return {"replicas": pods.replicas, **role_fields}
 
 

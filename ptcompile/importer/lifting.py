@@ -35,6 +35,7 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     kind_of,
     nested_map,
+    nested_string,
     object_name,
     without_keys,
 )
@@ -432,7 +433,7 @@ def _annotated_queue(objects: Sequence[Any]) -> str:
     while stack:
         value = stack.pop()
         if isinstance(value, dict):
-            if queue := as_string(nested_map(value, "annotations").get(QUEUE_ANNOTATION)):
+            if queue := nested_string(value, "annotations", QUEUE_ANNOTATION):
                 return queue
             stack += value.values()
         elif isinstance(value, list | tuple):

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kinds.reading import MAIN_CONTAINER, ReadRole, without_empty
 from ptcompile.kubernetes.pod_spec import SHM_PATH as _SHM
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mappings, as_string, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mappings,
+    as_string,
+    nested_map,
+    nested_value,
+    without_keys,
+)
 from ptcompile.spec.pod_fields import spec_fields_in
 
 _RESHAPED_FIELDS = frozenset({"env", "resources"})
@@ -134,6 +142,6 @@ def _container_patch(container: Json, pods: ReadRole, env: list[Json]) -> JsonDi
         return dict(container)
     handled = {*_CONTAINER_FIELDS, "env", "resources", "name"}
     rest = {key: value for key, value in container.items() if key not in handled and value is not None}
-    claims = nested_map(container, "resources").get("claims")
+    claims = nested_value(container, "resources", "claims")
     more = without_empty({"env": env, "resources": without_empty({"claims": claims})})
     return {"name": MAIN_CONTAINER if pods.trains else pods.role, **rest, **more}

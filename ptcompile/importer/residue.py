@@ -24,7 +24,16 @@ from ptcompile.importer.draft import blocks, may_be_compiled
 from ptcompile.ir.job import WAITS
 from ptcompile.kinds.reading import MAIN_CONTAINER, Read, ReadRole
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import Json, JsonDict, as_mapping, as_mappings, kind_of, nested_map, without_keys
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    JsonDict,
+    as_mapping,
+    as_mappings,
+    kind_of,
+    nested_map,
+    nested_value,
+    without_keys,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -201,7 +210,7 @@ def _patch_name(pods: ReadRole) -> str:
 def _with_main_named(template: Json, name: str, main: str) -> Json:
     """Return a pod template in normal form with the main container renamed."""
     normalized: Json = normalize({"template": template})["template"]
-    containers = nested_map(normalized, "spec").get("containers")
+    containers = nested_value(normalized, "spec", "containers")
     if not isinstance(containers, Keyed) or name not in containers:
         return normalized
     named = {
@@ -213,7 +222,7 @@ def _with_main_named(template: Json, name: str, main: str) -> Json:
 
 def _sort_env(env: JsonDict, pods: ReadRole) -> JsonDict:
     """Return the variables in the manifest's order, since a value may refer to an earlier variable."""
-    containers = as_mappings(nested_map(pods.template, "spec").get("containers"))
+    containers = as_mappings(nested_value(pods.template, "spec", "containers"))
     main = next((container for container in containers if container.get("name") == pods.main), {})
     order = {str(entry.get("name")): index for index, entry in enumerate(as_mappings(main.get("env")))}
     return {name: env[name] for name in sorted(env, key=lambda name: order.get(name, len(order)))}

@@ -17,6 +17,7 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
     object_name,
     string_map,
 )
@@ -217,7 +218,7 @@ def objects(manifests: Iterable[Json]) -> Objects:
 
 def selector(service: Json) -> dict[str, str]:
     """Return the labels that a Service requires of its pods; without labels it selects none."""
-    return string_map(nested_map(service, "spec").get("selector"))
+    return string_map(nested_map(service, "spec", "selector"))
 
 
 def service_selects(service: Json, labels: Mapping[str, str]) -> bool:
@@ -228,7 +229,7 @@ def service_selects(service: Json, labels: Mapping[str, str]) -> bool:
 
 def is_headless(service: Json) -> bool:
     """Return whether a Service gives its pods' addresses rather than its own."""
-    return nested_map(service, "spec").get("clusterIP") == "None"
+    return nested_string(service, "spec", "clusterIP") == "None"
 
 
 def _grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:

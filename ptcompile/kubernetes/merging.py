@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile.kubernetes.pod_spec import OBJECT_KEYS
-from ptcompile.kubernetes.unstructured import Json, as_mapping, without_keys
+from ptcompile.kubernetes.unstructured import as_mapping, without_keys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,11 @@ def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[A
             positions.setdefault(key, len(items))
             items.append(merge(None, item))
         else:
-            sourced = "valueFrom" in item or "value" in item
-            items[position] = merge(_without_source(items[position]) if sourced else items[position], item)
+            written = items[position]
+            if "valueFrom" in item or "value" in item:
+                # an env entry has a value or a source, and the patch's replaces both
+                written = without_keys(written, "value", "valueFrom")
+            items[position] = merge(written, item)
     return items
 
 
@@ -81,8 +84,3 @@ def _hashable(value: Any) -> Any:
     if isinstance(value, Mapping):
         return frozenset((key, _hashable(inner)) for key, inner in value.items())
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
-
-
-def _without_source(entry: Json) -> Json:
-    """Return an env entry without value and source: it has one or the other, and the patch's replaces both."""
-    return without_keys(entry, "value", "valueFrom")

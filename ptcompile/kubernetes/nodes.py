@@ -17,7 +17,7 @@ from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.pod_spec import REQUIRED, request_path, terms_of
 from ptcompile.kubernetes.quantity import NANO, Quantity
 from ptcompile.kubernetes.selectors import meets, requirements_of, untolerated
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, nested_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def _node_affinity(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
 def _describe(requirement: Json, spec: Json) -> tuple[str, FieldPath]:
     """Return a requirement as text, and its path in the pod spec."""
     key = as_string(requirement.get("key"))
-    value = nested_map(spec, "nodeSelector").get(key)
+    value = nested_value(spec, "nodeSelector", key)
     if as_strings(requirement.get("values")) == [value]:
         return f"the label {key}={value}", ("nodeSelector", key)
     return f"the label {requirement_text(requirement)}", _AFFINITY
@@ -343,7 +343,7 @@ def _topology_labels(pod: PodNeeds, group: NodeGroup) -> Refusal | None:
     """Refuse nodes without the label by whose values a pod must be spread, or join others."""
     constraints = as_mappings(pod.spec.get("topologySpreadConstraints"))
     needed = [(_SPREAD, item) for item in constraints if item.get("whenUnsatisfiable") == "DoNotSchedule"]
-    needed += [(_TOGETHER, term) for term in as_mappings(nested_map(pod.spec, *_TOGETHER[:-1]).get(REQUIRED))]
+    needed += [(_TOGETHER, term) for term in as_mappings(nested_value(pod.spec, *_TOGETHER))]
     for path, item in needed:
         key = as_string(item.get("topologyKey"))
         if key not in ("", _HOST) and not may_meet(group, (), {"key": key, "operator": "Exists"}):

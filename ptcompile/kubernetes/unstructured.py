@@ -46,6 +46,11 @@ def nested_map(value: Any, *keys: str) -> Json:
     return value if type(value) is dict else as_mapping(value)
 
 
+def nested_value(value: Any, *keys: str) -> Any:
+    """Return the value under these keys, or None."""
+    return get(value, keys)
+
+
 def as_mappings(value: Any) -> list[Json]:
     """Return the mappings of a list; a null item becomes an empty one, as in Go, and other items are dropped."""
     if type(value) is list and {*map(type, value)} == _ONLY_DICTS:  # nearly always
@@ -58,6 +63,11 @@ def as_mappings(value: Any) -> list[Json]:
 def as_string(value: Any, default: str = "") -> str:
     """Return the value if it is a string, else the default."""
     return value if isinstance(value, str) else default
+
+
+def nested_string(value: Any, *keys: str) -> str:
+    """Return the string under these keys, or an empty one."""
+    return as_string(nested_value(value, *keys))
 
 
 def as_text(value: Any) -> str:
@@ -95,21 +105,19 @@ def entries_of(value: Any) -> Iterable[tuple[Any, Any]]:
 
 def without_keys(fields: Mapping[str, T], *keys: str | int) -> dict[str, T]:
     """Return the entries of a mapping that have none of these keys."""
-    dropped = {*keys}
-    return {key: value for key, value in fields.items() if key not in dropped}
+    return {key: value for key, value in fields.items() if key not in keys}
 
 
 def object_name(manifest: Json) -> str:
     """Return `metadata.name`, or `metadata.generateName` followed by `GENERATED`, or an empty string."""
-    metadata = nested_map(manifest, "metadata")
-    name = as_string(metadata.get("name"))
-    prefix = as_string(metadata.get("generateName"))
+    name = nested_string(manifest, "metadata", "name")
+    prefix = nested_string(manifest, "metadata", "generateName")
     return name or (prefix and prefix + GENERATED)
 
 
 def namespace_of(manifest: Json) -> str:
     """Return `metadata.namespace`, or `default`."""
-    return as_string(nested_map(manifest, "metadata").get("namespace")) or "default"
+    return nested_string(manifest, "metadata", "namespace") or "default"
 
 
 def kind_of(manifest: Json) -> tuple[str, str]:

@@ -1,11 +1,14 @@
 """Rules for manifests that an API server would accept and that still fail or surprise, grouped by the kinds they check.
 
-A family is a package with one rule per file and the table `rules.json`: each module's name, in evaluation order, with
-the words without which its rule cannot find anything (`linter.needs` defines a word; a rule with an empty text always
-runs). A family is read when the stream has an object of its kind, a rule imported when the object has its words. To
-choose the words of a new rule, read its check: what must an object contain for it to find anything? Too narrow a text
-loses findings; `tests/linter/test_needs.py` runs every rule with and without its words and compares. If no word is
-certain, leave the text empty.
+A family is a package with one rule per file and the table `rules.json`. Each row, in evaluation order, has the name
+of a rule's module, what its findings say unless one says otherwise (severity, stage, authority), and what the rule
+needs: the words without which it cannot find anything (`linter.needs` defines a word; a rule that needs none always
+runs). A module has its rule's page as docstring and the function `check`.
+
+A family is read when the stream has an object of its kind, a rule imported when the object has its words. To choose the
+words of a new rule, read its check: what must an object contain for it to find anything? Too narrow a text loses
+findings; `tests/linter/test_needs.py` runs every rule with and without its words and compares. If no word is certain,
+leave the text empty.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from collections.abc import Collection, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path, Problem, Problems
 from ptcompile.kubernetes.unstructured import Json, kind_of
@@ -42,13 +46,18 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
 ANY_POD_RULES = frozenset(_TABLE["any pod"])
 """Rules that apply to the pods of any object; they check nothing specific to training."""
 
-RuleEntry = tuple[str, str, Needs]
-"""A rule that is not loaded yet: its name, its module and the words it needs."""
+
+class RuleEntry(NamedTuple):
+    """A rule that is not loaded yet."""
+
+    name: str
+    module: str
+    needs: Needs
 
 
 def rules_of(kind: tuple[str, str]) -> tuple[Rule, ...]:
     """Return all rules for objects of this apiVersion and kind."""
-    return tuple(_load_rule(module) for _, module, _ in _rule_entries(kind))
+    return tuple(map(_load_rule, _rule_entries(kind)))
 
 
 def every_rule() -> tuple[Rule, ...]:
@@ -58,28 +67,28 @@ def every_rule() -> tuple[Rule, ...]:
 
 def rule_named(name: str) -> Rule | None:
     """Return the rule with this name, or None if there is no such rule. No other rule is loaded."""
-    modules = (module for kind in FAMILIES for rule_name, module, _ in _rule_entries(kind) if rule_name == name)
-    module = next(modules, None)
-    return None if module is None else _load_rule(module)
+    entries = (entry for kind in FAMILIES for entry in _rule_entries(kind) if entry.name == name)
+    entry = next(entries, None)
+    return None if entry is None else _load_rule(entry)
 
 
 @cache
 def _rule_entries(kind: tuple[str, str]) -> tuple[RuleEntry, ...]:
     """Return the rules for objects of this kind, without loading them."""
     entries = (
-        (module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(text))
+        RuleEntry(module.replace("_", "-"), f"ptcompile.{family}.{module}", parse_needs(row["needs"]))
         for family in FAMILIES.get(kind, ())
-        for module, text in rules_in(family).items()
+        for module, row in rules_in(family).items()
     )
     if kind_named(kind).trains:
         return tuple(entries)
-    return tuple(entry for entry in entries if not _is_about_training(entry[0], entry[1]))
+    return tuple(entry for entry in entries if not _is_about_training(entry))
 
 
-def _is_about_training(name: str, module: str) -> bool:
+def _is_about_training(entry: RuleEntry) -> bool:
     """Return whether a rule supposes that pods train: most of those about launches find nothing without torchrun."""
-    is_launch = module.startswith(("ptcompile.operators.", "ptcompile.linter.rules.launch."))
-    return name not in _SERVICE_RULES and (not is_launch or name in _TRAINING_RULES)
+    is_launch = entry.module.startswith(("ptcompile.operators.", "ptcompile.linter.rules.launch."))
+    return entry.name not in _SERVICE_RULES and (not is_launch or entry.name in _TRAINING_RULES)
 
 
 _SERVICE_RULES = ANY_POD_RULES | {"restart-always"}
@@ -91,23 +100,30 @@ _TRAINING_RULES = frozenset({"launch-not-understood", "launcher-alone", "one-pro
 @cache
 def _needed_words(kind: tuple[str, str]) -> frozenset[str]:
     """Return all words that rules for objects of this kind need."""
-    return frozenset().union(*(words for _, _, needed in _rule_entries(kind) for words in needed))
+    return frozenset().union(*(words for entry in _rule_entries(kind) for words in entry.needs))
 
 
 @lru_cache(maxsize=1024)
 def _candidate_rules(kind: tuple[str, str], words: frozenset[str], only: frozenset[str] | None) -> tuple[Rule, ...]:
     """Return the rules that may find something in an object that contains these of their words."""
     return tuple(
-        _load_rule(module)
-        for name, module, needed in _rule_entries(kind)
-        if (only is None or name in only) and not any(map(words.isdisjoint, needed))
+        _load_rule(entry)
+        for entry in _rule_entries(kind)
+        if (only is None or entry.name in only) and not any(map(words.isdisjoint, entry.needs))
     )
 
 
 @cache
-def _load_rule(module: str) -> Rule:
-    rule: Rule = import_module(module).RULE
-    return rule
+def _load_rule(entry: RuleEntry) -> Rule:
+    family, _, module = entry.module.removeprefix("ptcompile.").rpartition(".")
+    row = rules_in(family)[module]
+    return Rule(
+        entry.name,
+        import_module(entry.module).check,
+        severity=row["severity"],
+        stage=row["stage"],
+        authority=row["authority"],
+    )
 
 
 def run(

@@ -13,6 +13,8 @@ from ptcompile.kubernetes.unstructured import (
     as_strings,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -45,13 +47,13 @@ def claims_of_pod(subject: Subject, template: ManifestTemplate) -> Iterator[Moun
 
 def _claim_of_volume(subject: Subject, volume: Json) -> Json | None:
     """Return the claim that a pod's volume names if the stream has it."""
-    name = as_string(nested_map(volume, "persistentVolumeClaim").get("claimName"))
+    name = nested_string(volume, "persistentVolumeClaim", "claimName")
     return subject.objects.find(_CLAIM, name, subject.namespace)
 
 
 def volumes_of_claim(stream: Stream, claim: Json) -> Iterator[Json]:
     """Yield the volumes of the stream that a claim names, or that name it."""
-    named = nested_map(claim, "spec").get("volumeName")
+    named = nested_value(claim, "spec", "volumeName")
     for volume in stream.objects.of_kind(_VOLUME):
         if object_name(volume) == named or belongs_to(volume, claim):
             yield volume
@@ -66,8 +68,8 @@ def belongs_to(volume: Json, claim: Json) -> bool:
 
 def class_name(manifest: Json) -> str | None:
     """Return the storage class of a claim or a volume; None if it is unset, which for a claim is the default class."""
-    beta = nested_map(manifest, "metadata", "annotations").get(_BETA_CLASS)
-    written = nested_map(manifest, "spec").get("storageClassName") if beta is None else beta
+    beta = nested_value(manifest, "metadata", "annotations", _BETA_CLASS)
+    written = nested_value(manifest, "spec", "storageClassName") if beta is None else beta
     return written if isinstance(written, str) else None
 
 
@@ -79,7 +81,7 @@ def class_of_claim(stream: Stream, claim: Json) -> Json | None:
 
 def driver_of_volume(subject: Subject, volume: Json) -> str:
     """Return the CSI driver of a pod's volume, inline or by its claim; empty if the stream does not say."""
-    inline = as_string(nested_map(volume, "csi").get("driver"))
+    inline = nested_string(volume, "csi", "driver")
     claim = None if inline else _claim_of_volume(subject, volume)
     return inline if claim is None else driver_of_claim(subject.stream, claim)
 
@@ -87,7 +89,7 @@ def driver_of_volume(subject: Subject, volume: Json) -> str:
 def driver_of_claim(stream: Stream, claim: Json) -> str:
     """Return the CSI driver of a claim, or an empty string if the stream does not say."""
     for volume in volumes_of_claim(stream, claim):
-        return as_string(nested_map(volume, "spec", "csi").get("driver"))
+        return nested_string(volume, "spec", "csi", "driver")
     storage_class = class_of_claim(stream, claim)
     return as_string(storage_class.get("provisioner")) if storage_class is not None else ""
 
@@ -97,7 +99,7 @@ def places_of_claim(stream: Stream, claim: Json) -> Iterator[tuple[str, frozense
     volumes = [*volumes_of_claim(stream, claim)]
     for volume in volumes:
         owner = f"the volume {object_name(volume)} is in"
-        labels = string_map(nested_map(volume, "metadata").get("labels"))
+        labels = string_map(nested_value(volume, "metadata", "labels"))
         for label in _ZONE_LABELS:
             if label in labels:
                 yield label, frozenset(labels[label].split("__")), owner

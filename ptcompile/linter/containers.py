@@ -9,7 +9,6 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.devices import accelerators
 from ptcompile.linter.rule import Subject
 from ptcompile.shell.endless import SERVERS, endless_program
 from ptcompile.world.templates import ManifestContainer
@@ -111,7 +110,7 @@ def mutable_rank_images(subject: Subject) -> Iterator[tuple[ManifestContainer, s
     for container in (container for template in subject.templates for container in template.main_containers):
         image = as_string(container.spec.get("image"))
         if is_mutable(image) and (
-            subject.record.rendezvous.all_pods or accelerators(container) or starts_training(container)
+            subject.record.rendezvous.all_pods or container.accelerators or starts_training(container)
         ):
             yield container, image
 

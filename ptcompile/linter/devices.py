@@ -10,18 +10,22 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.resources import count
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, namespace_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    namespace_of,
+    nested_map,
+    nested_string,
+    nested_value,
+    object_name,
+)
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 from ptcompile.world.workload import Stream
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
-
-
-def accelerators(container: ManifestContainer) -> int:
-    """Return the number of accelerators, or slices, in the container's limits, else its requests; 0 if unreadable."""
-    return container.accelerators
 
 
 WHOLE_GPUS = ("nvidia.com/gpu", "amd.com/gpu")
@@ -123,7 +127,7 @@ def claims_of(template: ManifestTemplate) -> Iterator[ClaimEntry]:
 
 def channel_template(domain: Json) -> str:
     """Return the name of the template that a ComputeDomain makes."""
-    return as_string(nested_map(domain, "spec", "channel", "resourceClaimTemplate").get("name"))
+    return nested_string(domain, "spec", "channel", "resourceClaimTemplate", "name")
 
 
 def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
@@ -135,16 +139,25 @@ def claim_sources(stream: Stream) -> tuple[ClaimSource, ...]:
         if kind == COMPUTE_DOMAIN[1] and manifest.get("apiVersion") == COMPUTE_DOMAIN[0]:
             channels = frozenset({CHANNEL_CLASS})
             sources.append(ClaimSource("ResourceClaimTemplate", channel_template(manifest), space, channels))
-        elif kind in {"ResourceClaimTemplate", "ResourceClaim"} and as_string(manifest.get("apiVersion")).startswith(
-            _API_GROUP
-        ):
-            spec = (
-                nested_map(manifest, "spec", "spec")
-                if kind == "ResourceClaimTemplate"
-                else nested_map(manifest, "spec")
-            )
-            sources.append(ClaimSource(kind, object_name(manifest), space, frozenset(_device_classes(spec))))
+        elif _makes_claims(manifest):
+            sources.append(ClaimSource(kind, object_name(manifest), space, frozenset(requested_classes(manifest))))
     return tuple(sources)
+
+
+def _makes_claims(manifest: Json) -> bool:
+    is_of_group = as_string(manifest.get("apiVersion")).startswith(_API_GROUP)
+    return is_of_group and manifest.get("kind") in ("ResourceClaimTemplate", "ResourceClaim")
+
+
+def requested_classes(manifest: Json) -> Iterator[str]:
+    """Yield the DeviceClasses that a ResourceClaim or a ResourceClaimTemplate requests; none for another object."""
+    if not _makes_claims(manifest):
+        return
+    parents = ("spec", "spec") if manifest["kind"] == "ResourceClaimTemplate" else ("spec",)
+    for request in as_mappings(nested_value(manifest, *parents, "devices", "requests")):
+        for device in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
+            if name := as_string(device.get("deviceClassName")):
+                yield name
 
 
 def source_of_claim(stream: Stream, claim: ClaimEntry, space: str) -> ClaimSource | None:
@@ -163,13 +176,6 @@ def _sources_by_name(stream: Stream) -> dict[tuple[str, str], list[ClaimSource]]
     for source in stream.cached(claim_sources):
         sources.setdefault((source.kind, source.name), []).append(source)
     return sources
-
-
-def _device_classes(spec: Json) -> Iterator[str]:
-    for request in as_mappings(nested_map(spec, "devices").get("requests")):
-        for device in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
-            if name := as_string(device.get("deviceClassName")):
-                yield name
 
 
 _ONE_PROCESS_DEVICES = frozenset(
@@ -208,9 +214,9 @@ def may_see_devices(pod: Pod) -> bool:
     spec = pod.view.spec
     main = pod.main
     main_spec = main.spec if main is not None else {}
-    claims = spec.get("resourceClaims") or nested_map(main_spec, "resources").get("claims")
+    claims = spec.get("resourceClaims") or nested_value(main_spec, "resources", "claims")
     by_runtime = "NVIDIA_VISIBLE_DEVICES" in pod.env or spec.get("runtimeClassName") is not None
-    privileged = nested_map(main_spec, "securityContext").get("privileged") is True
+    privileged = nested_value(main_spec, "securityContext", "privileged") is True
     is_requested = any(
         sum(visible_accelerators(nested_map(container, "resources")).values())
         for container in as_mappings(spec.get("containers"))

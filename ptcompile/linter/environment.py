@@ -10,14 +10,10 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import bounded_cache
 from ptcompile._internal.spelling import nearest
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import Json
 from ptcompile.linter.rule import Subject
 from ptcompile.world.templates import ManifestContainer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
-    from ptcompile.kubernetes.unstructured import Json
-
 
 _NEVER_NUMBERS = (
     "<metadata.name>", "<metadata.namespace>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "<status.hostIP>",
@@ -88,6 +84,9 @@ KNOWN_VARIABLES = frozenset(
     | {f"TORCH_NCCL_{name}" for name in _TORCH_NCCL.split()}
     | {*_PLAIN.split(), *RENAMED_VARIABLES}
 )
+
+INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
+"""Variables that name the network interface of a backend."""
 
 LEVEL_VARIABLES = {
     "NCCL_DEBUG": ("VERSION", "WARN", "INFO", "ABORT", "TRACE", "NONE"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptcompile.kubernetes.index import USER_SERVED, is_headless
-from ptcompile.kubernetes.unstructured import kind_of, nested_map, object_name
+from ptcompile.kubernetes.unstructured import kind_of, nested_value, object_name
 from ptcompile.linter.rule import Subject
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ def is_reported_at_service(mistake: HostMistake, subject: Subject) -> bool:
     if mistake.name in ("selector", "cluster IP"):
         return not any(id(service) in subject.stream.related_ids for service in services)
 
-    is_indexed = nested_map(pod.job.manifest, "spec").get("completionMode") == "Indexed"
+    is_indexed = nested_value(pod.job.manifest, "spec", "completionMode") == "Indexed"
     serving = [*filter(is_headless, subject.neighbors.services_selecting(pod.view.labels))]
     if services:
         serving = [service for service in serving if object_name(service) == mistake.written]

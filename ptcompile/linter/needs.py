@@ -1,12 +1,12 @@
 """Words that an object must contain for a rule to be loaded.
 
 Each rule is a separate file, and most have nothing to find, so loading them all would take half of a cold start.
-`rules.json` of each family therefore lists its rule modules in evaluation order, with what each needs. Words separated
-by spaces are all required; of `a/b` one is enough; letter case is ignored. A word is a run of ASCII letters and digits
-in a key or a text of the object, or one of the signs `$ & | < > ;`: `nvidia.com/gpu` has `nvidia`, `com` and `gpu`,
-`--nproc_per_node` has `nproc`, `per` and `node`. The word `@Service` means that the stream has an object of that kind,
-`@blank` that a text contains whitespace, and `@variable` that it contains a `$` without a parenthesis: a shell's
-variable rather than the kubelet's `$(X)`.
+`rules.json` of each family therefore says what each rule module needs. Words separated by spaces are all required; of
+`a/b` one is enough; letter case is ignored. A word is a run of ASCII letters and digits in a key or a text of the
+object, or one of the signs `$ & | < > ;`: `nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has
+`nproc`, `per` and `node`. The word `@Service` means that the stream has an object of that kind, `@blank` that a text
+contains whitespace, and `@variable` that it contains a `$` without a parenthesis: a shell's variable rather than the
+kubelet's `$(X)`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.schema_files import load_table
 from ptcompile.kinds.model import Kind, is_overridden
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.linter.rule import Subject, texts_of
 from ptcompile.operators.table import KINDS
 
@@ -105,18 +106,17 @@ _find_joined_words = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[
 """Finds where a shell or the kubelet may join several words into one: `tor"ch"run`, `$A$B`, `${A}run`."""
 
 
-def rules_in(family: str) -> dict[str, str]:
-    """Return the rule modules of a family, such as `linter.rules.pods`, in evaluation order, each with its words.
-
-    A name in braces in the table stands for a constant of this module.
-    """
-    table = load_table(f"{family.replace('.', '/')}/rules.json")
-    return {module: text.format_map(globals()) for module, text in table.items()}
+def rules_in(family: str) -> JsonDict:
+    """Return the table of a family, such as `linter.rules.pods`: its rule modules in evaluation order."""
+    return load_table(f"{family.replace('.', '/')}/rules.json")
 
 
 def parse_needs(text: str) -> Needs:
-    """Return the needs in a family's table, such as `torchrun/torch nnodes`."""
-    return tuple(frozenset(word.split("/")) for word in text.casefold().split())
+    """Return the needs in a family's table, such as `torchrun/torch nnodes`.
+
+    A name in braces stands for a constant of this module.
+    """
+    return tuple(frozenset(word.split("/")) for word in text.format_map(globals()).casefold().split())
 
 
 def words_of(subject: Subject) -> list[str] | None:

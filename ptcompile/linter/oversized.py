@@ -6,7 +6,15 @@ from collections.abc import Iterable, Sequence
 
 from ptcompile.diagnostics import Path, Problem, Problems, problem_at
 from ptcompile.kinds.templates import indexed_mappings
-from ptcompile.kubernetes.unstructured import Json, as_mapping, as_mappings, as_string, kind_of, nested_map
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mapping,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    nested_value,
+)
 from ptcompile.operators.table import kind_named, templates_of
 
 _CONTAINER_KEYS = ("initContainers", "containers")
@@ -29,7 +37,7 @@ def oversized_parts(manifest: Json, templates: Iterable[tuple[Path, Json]] | Non
         ]
     for path, template in templates:
         for key in _CONTAINER_KEYS:
-            for i, spec in indexed_mappings(nested_map(template, "spec").get(key)):
+            for i, spec in indexed_mappings(nested_value(template, "spec", key)):
                 if _may_exceed(spec, template):
                     yield from _check_container((*path, "spec", key, i), spec, _metadata_fields(template))
 
@@ -84,7 +92,7 @@ def _env_path(spec: Json, text: str) -> Path:
     for i, entry in indexed_mappings(spec.get("env")):
         if as_string(entry.get("value")) == text:
             return "env", i, "value"
-        if nested_map(entry, "valueFrom", "fieldRef").get("fieldPath") == text:
+        if nested_value(entry, "valueFrom", "fieldRef", "fieldPath") == text:
             return "env", i, "valueFrom", "fieldRef", "fieldPath"
     return ("env",)
 

@@ -11,14 +11,10 @@ from ptcompile.kubernetes.unstructured import Json, as_int, as_mappings, as_stri
 from ptcompile.linter.claims import claims_of_pod, places_of_claim
 from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import modeled_queue_system
-from ptcompile.simulator.pod import labels_apart, repel
+from ptcompile.simulator.pod import Pod, labels_apart, repel
 from ptcompile.world.nodes import Pools, is_about, misfit_in
+from ptcompile.world.templates import ManifestTemplate
 from ptcompile.world.workload import Stream
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.simulator.pod import Pod
-    from ptcompile.world.templates import ManifestTemplate
 
 
 def placements_of(subject: Subject, pools: Pools) -> list[tuple[ManifestTemplate, Placement]]:
@@ -73,8 +69,7 @@ def pod_misfits(subject: Subject, pools: Pools) -> Findings:
     for template, placement in placements_of(subject, pools):
         misfit = misfit_in(pools, placement)
         if misfit is not None:
-            path = (*template.path, "spec", *misfit.path)
-            yield found_at(path, misfit.text, misfit.help, severity=misfit.severity)
+            yield found_at((*template.path, "spec", *misfit.path), misfit.text, misfit.help, severity=misfit.severity)
 
 
 def gang_misfits(subject: Subject, pools: Pools) -> Findings:

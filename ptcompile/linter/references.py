@@ -11,11 +11,12 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
     as_mappings,
-    as_string,
     as_strings,
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -81,7 +82,7 @@ def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[
         for manifest in stream.objects.of_kind(kind):
             for written in templates_of(kind, manifest):
                 template = as_mapping(written.template)
-                subdomain = as_string(nested_map(template, "spec").get("subdomain"))
+                subdomain = nested_string(template, "spec", "subdomain")
                 if subdomain:
                     templates.setdefault((namespace_of(manifest), subdomain), []).append((manifest, template))
     return templates
@@ -89,7 +90,7 @@ def _templates_by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[
 
 def template_labels(template: Json) -> dict[str, str]:
     """Return the labels of a pod template."""
-    return string_map(nested_map(template, "metadata").get("labels"))
+    return string_map(nested_value(template, "metadata", "labels"))
 
 
 def endpoint_service(subject: Subject) -> Json | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import Any, NamedTuple, cast
-from ptcompile.diagnostics import Authority, Fix, Path, Severity, Stage, field_path, message_at
+from ptcompile.diagnostics import Authority, Edit, Fix, Path, Severity, Stage, field_path, message_at
 from ptcompile.kinds.model import Kind, is_overridden
 from ptcompile.kinds.templates import Template as WrittenTemplate
 from ptcompile.kubernetes.unstructured import Json, nested_map, object_name
@@ -124,11 +124,14 @@ class Subject(Workload):
         return tuple([role for role in self.every_training_role if role.misread_word is None])
 
     @cached_property
+    def torchrun_roles(self) -> tuple[TrainingRole, ...]:
+        """Training roles that torchrun certainly starts."""
+        return tuple([role for role in self.training_roles if role.is_torchrun])
+
+    @cached_property
     def torchrun_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
         """Groups of torchrun's roles that should meet; empty if the files do not settle it."""
-        from ptcompile.linter.training_roles import torchrun_groups
-
-        return torchrun_groups(self.training_roles, self.rendezvous_groups)
+        return self.rendezvous_groups if self.torchrun_roles == self.training_roles else ()
 
     @cached_property
     def rendezvous_groups(self) -> tuple[tuple[TrainingRole, ...], ...]:
@@ -288,17 +291,28 @@ def found_at(
     return Finding(path, text, help, fix, on_key, severity, field)
 
 
+def fix_setting(title: str, path: Path, value: Any, *, safe: bool) -> Fix:
+    """Return a fix that only sets the value at a path."""
+    return Fix(title, (Edit("set", path, value),), safe)
+
+
+def fix_removing(title: str, path: Path, *, safe: bool) -> Fix:
+    """Return a fix that only removes the value at a path."""
+    return Fix(title, (Edit("remove", path),), safe)
+
+
 class Rule(NamedTuple):
-    """One check of an object that an API server would accept. The module's docstring is its page.
+    """One check of an object that an API server would accept. The docstring of the check's module is its page.
 
     The page has a title line, then the sections What, Why, Example, Fix and Source. The example is a diff with every
     line of both sides: lines with `-` are bad, lines with `+` good. The bad line that the finding is reported at ends
-    in `# <--`. The words that trigger the rule are in the table of its family (`ptcompile.linter`).
+    in `# <--`. All else about a rule is a row in the table of its family (`ptcompile.linter`).
     """
 
     name: str
     """A key of `codes.CODES`; the module has the same name, with underscores."""
     check: Callable[[Subject], Iterable[Finding]]
+    """The function `check` of the module."""
     severity: Severity
     """Error: no cluster could run it as written. Warning: depends on something outside the files. Note: a fact."""
     stage: Stage

@@ -9,8 +9,8 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_string, get, nested_map
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.simulator.launchers.rendezvous import STANDALONE
-from ptcompile.simulator.launchers.torchrun import option_name, torch_of
+from ptcompile.simulator.launchers.rendezvous import STANDALONE, Rendezvous
+from ptcompile.simulator.launchers.torchrun import is_int, option_name, torch_of
 from ptcompile.world.templates import EnvEntry, ManifestTemplate
 from ptcompile.world.workload import Workload
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.kinds.pods import ExpandedRole
     from ptcompile.simulator.launchers.command import Invocation
     from ptcompile.simulator.launchers.misread import MisreadWord
-    from ptcompile.simulator.launchers.rendezvous import Rendezvous
     from ptcompile.simulator.meeting import Meeting, MeetingMember
     from ptcompile.simulator.obstacles import Obstacle
     from ptcompile.simulator.pod import Pod
@@ -106,6 +105,12 @@ class TrainingRole:
         return self.launch.in_shell and any("install" in token.text for token in self.container.argv)
 
     @property
+    def restarts(self) -> int:
+        """How often torchrun restarts its processes; 0 if that is not a number."""
+        written = self.rendezvous.max_restarts
+        return int(written) if is_int(written) else 0
+
+    @property
     def is_local(self) -> bool:
         """Whether the role's pods meet no other pod of the object: each names itself, or nothing."""
         return self.meeting.is_local
@@ -156,6 +161,11 @@ class TrainingRole:
             return self.container.script_path
         return self.operator_field(option) or self.unset_path
 
+    def path_or_command(self, option: str) -> Path:
+        """Return the path of an option's value, or of the command line if nothing sets the option."""
+        path = self.path_of(option)
+        return self.command_path if path == self.unset_path else path
+
     @property
     def endpoint_path(self) -> Path:
         """The path of the endpoint's value."""
@@ -202,9 +212,14 @@ class TrainingRole:
         tokens = [(path, token.replace("_", "-")) for path, token in self.container.argv]
         return [(path, token, frozenset(map(_strip_dashes, _OPTION_NAMES.findall(token)))) for path, token in tokens]
 
-    def edit_to(self, option: str, value: str) -> Edit | None:
-        """Return the edit that sets the option where it is written, or None if a script or nothing sets it."""
-        current, path = self.options.get(option, ""), self.path_of(option)
+    def fix_to(self, option: str, value: str, title: str, *, safe: bool = False) -> Fix | None:
+        """Return the fix that sets the option where it is written, or None if a script or nothing sets it."""
+        edit = self._edit_to(option, value)
+        return Fix(title, (edit,), safe) if edit is not None else None
+
+    def _edit_to(self, option: str, value: str) -> Edit | None:
+        current = self.options.get(option, "")
+        path = self.path_of(option)
         if self.source_of(option) == "flag":
             return self._flag_edit(path, current, value)
         if path == self.unset_path or not isinstance(path[-1], str):
@@ -212,11 +227,6 @@ class TrainingRole:
         written = get(self._made, path, get(self.manifest, path))
         is_number = isinstance(written, int) and not isinstance(written, bool) and value.isdigit()
         return Edit("set", path, int(value) if is_number else value) if str(written) == current else None
-
-    def processes_fix(self, count: int) -> Fix | None:
-        """Return the fix that starts this many processes per node, or None as for `edit_to`."""
-        edit = self.edit_to("nproc-per-node", str(count))
-        return Fix(f"run {count} processes per node", (edit,), safe=False) if edit else None
 
     def _flag_edit(self, path: Path, current: str, value: str) -> Edit | None:
         """Return the edit of `--name=current`, or of the argument after `--name`, or None."""
@@ -285,11 +295,6 @@ TrainingRoles = tuple[TrainingRole, ...]
 def rendezvous_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:
     """Return the groups of roles that should meet; empty unless the files determine everything their launchers read."""
     return _groups(subject, roles) if all(role.member.is_modeled for role in roles) else ()
-
-
-def torchrun_groups(roles: TrainingRoles, groups: tuple[TrainingRoles, ...]) -> tuple[TrainingRoles, ...]:
-    """Return the groups if torchrun starts all roles, else an empty tuple."""
-    return groups if all(role.is_torchrun for role in roles) else ()
 
 
 def env_groups(subject: Workload, roles: TrainingRoles) -> tuple[TrainingRoles, ...]:

@@ -9,10 +9,10 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import SHM_PATH
-from ptcompile.kubernetes.unstructured import Json, as_string, nested_map
+from ptcompile.kubernetes.unstructured import Json, as_string, nested_string
 from ptcompile.linter.containers import is_command_written, starts_training
 from ptcompile.simulator.mounted import mount_over, mount_path
-from ptcompile.world.templates import ManifestContainer, ManifestTemplate
+from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Written
 
 _OPTION = Pattern(r"(?:^|[\s\"'])([+-]{0,2})([A-Za-z][\w.-]{0,80})(=|\s+)[\"']?(/[\w./-]+)")
 _VARIABLE = Pattern(r"\$(?:\((\w{1,128})\)|\{(\w{1,128})\}|(\w{1,128}))")
@@ -108,25 +108,25 @@ def _writes_checkpoints(name: str) -> bool | None:
     return True if is_path and not _OUTPUTS.isdisjoint((last, "-".join(stem[-2:]))) else None
 
 
-def shm_mount(container: ManifestContainer) -> tuple[Path, Json] | None:
-    """Return the mount at /dev/shm, with its document path, or None."""
-    return next(((path, mount) for path, mount in container.mounts if mount_path(mount) == SHM_PATH), None)
+def shm_mount(container: ManifestContainer) -> Written | None:
+    """Return the mount at /dev/shm, or None."""
+    return next((mount for mount in container.mounts if mount_path(mount.data) == SHM_PATH), None)
 
 
-def volume_of(template: ManifestTemplate, mount: Json) -> tuple[Path, Json] | None:
-    """Return the volume of a mount, with its document path, or None."""
+def volume_of(template: ManifestTemplate, mount: Json) -> Written | None:
+    """Return the volume of a mount, or None."""
     return template.volumes.get(as_string(mount.get("name")))
 
 
 def is_in_memory(volume: Json) -> bool:
     """Return whether the volume is an emptyDir in memory."""
-    return nested_map(volume, "emptyDir").get("medium") == "Memory"
+    return nested_string(volume, "emptyDir", "medium") == "Memory"
 
 
-def mount_for(container: ManifestContainer, path: str) -> tuple[Path, Json] | None:
-    """Return the mount that contains a file at this path, the deepest one, with its document path, or None."""
+def mount_for(container: ManifestContainer, path: str) -> Written | None:
+    """Return the mount that contains a file at this path, the deepest one, or None."""
     deepest = mount_over((mount for _, mount in container.mounts), path)
-    return next((pair for pair in container.mounts if pair[1] is deepest), None)
+    return next((mount for mount in container.mounts if mount.data is deepest), None)
 
 
 _VENDOR_FOLDERS = ("/home/kubernetes/bin/gib", "/home/kubernetes/bin/nvidia", "/opt/rocm")
@@ -139,7 +139,7 @@ def node_devices(template: ManifestTemplate) -> str:
     A container without privileges cannot open a device that a hostPath brings: its device cgroup only allows those of
     device plugins (containerd and runc).
     """
-    paths = [normpath(as_string(nested_map(volume, "hostPath").get("path"))) for _, volume in template.volumes.values()]
+    paths = [normpath(nested_string(volume, "hostPath", "path")) for _, volume in template.volumes.values()]
     return next((path for path in paths if _is_device_path(path)), "")
 
 

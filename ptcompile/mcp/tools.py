@@ -8,9 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
-from ptcompile.api.reference import SCHEMAS, schema
+from ptcompile.api.reference import SCHEMAS, schema, targets
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.mcp.inputs import Call, CallError, NamedText, document, inputs, judged_inputs, settings
 from ptcompile.operators.targets import TARGETS
+from ptcompile.report import Unchecked
 from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.diagnostics import Diagnostic
     from ptcompile.report import Unchecked
 
-    Schema = dict[str, Any]
+    Schema = JsonDict
 
 
 class Tool(NamedTuple):
@@ -28,7 +30,7 @@ class Tool(NamedTuple):
     description: str
     arguments: Mapping[str, Schema]
     """By name. All are optional except those in `required`."""
-    run: Callable[[Call], dict[str, Any]]
+    run: Callable[[Call], JsonDict]
     """Answer a call. Raises `CallError`."""
     required: tuple[str, ...] = ()
 
@@ -61,13 +63,13 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> None:
         raise CallError(f"{missing[0]} is required")
 
 
-def shortened(result: Mapping[str, Any]) -> dict[str, Any]:
+def shortened(result: Mapping[str, Any]) -> JsonDict:
     """Return a result with as many items of its lists as an assistant has use for, the errors among findings first, and
     the number of those that are left out by the list's name, such as `jobs.pods`.
     """
     for most in _LENGTHS:
         omitted: dict[str, int] = {}
-        shorter: dict[str, Any] = _with_short_lists(result, most, "", omitted)
+        shorter: JsonDict = _with_short_lists(result, most, "", omitted)
         whole = {**shorter, "omitted": omitted, "help": _OMITTED_HELP} if omitted else shorter
         if len(json.dumps(whole, ensure_ascii=False)) <= MOST_CHARACTERS:
             break
@@ -95,26 +97,25 @@ _OMITTED_HELP = "call again with whole: true for all of it"
 _TYPES: dict[str, tuple[type, str]] = {"string": (str, "a string"), "boolean": (bool, "true or false")}
 
 
-def _to_report(diagnostics: tuple[Diagnostic, ...], unchecked: Sequence[Unchecked] = ()) -> dict[str, Any]:
+def _to_report(diagnostics: tuple[Diagnostic, ...], unchecked: Sequence[Unchecked] = ()) -> JsonDict:
     from ptcompile.report import json as json_report
 
-    report: dict[str, Any] = json.loads(json_report(diagnostics, {}, unchecked))
+    report: JsonDict = json.loads(json_report(diagnostics, {}, unchecked))
     return report
 
 
-def _to_whole_report(report: Report, filename: str | None) -> dict[str, Any]:
-    from ptcompile.report import Unchecked
+def _to_whole_report(report: Report, filename: str | None) -> JsonDict:
 
     return _to_report(report.diagnostics, [Unchecked(filename, each) for each in report.unchecked])
 
 
-def _masked(data: object) -> dict[str, Any]:
+def _masked(data: object) -> JsonDict:
     """Return data without secrets of a known format, as the commands print it."""
-    masked: dict[str, Any] = json.loads(format_json(data))
+    masked: JsonDict = json.loads(format_json(data))
     return masked
 
 
-def _lint(call: Call) -> dict[str, Any]:
+def _lint(call: Call) -> JsonDict:
     item = document(call)
     return _to_whole_report(_linter(call, item)(item.content), item.filename)
 
@@ -142,7 +143,7 @@ def _linter(call: Call, item: NamedText) -> Callable[[bytes], Report]:
     return lint
 
 
-def _fix(call: Call) -> dict[str, Any]:
+def _fix(call: Call) -> JsonDict:
     from ptcompile.api.fix import fix_findings_of
 
     item = document(call)
@@ -155,7 +156,7 @@ def _fix(call: Call) -> dict[str, Any]:
     }
 
 
-def _compile(call: Call) -> dict[str, Any]:
+def _compile(call: Call) -> JsonDict:
     from ptcompile.api.compile import compile_inputs
 
     item = document(call)
@@ -165,18 +166,18 @@ def _compile(call: Call) -> dict[str, Any]:
     return _yaml_and_report(result.yaml() if result.manifests else "", result.diagnostics)
 
 
-def _yaml_and_report(yaml: str, diagnostics: tuple[Diagnostic, ...]) -> dict[str, Any]:
+def _yaml_and_report(yaml: str, diagnostics: tuple[Diagnostic, ...]) -> JsonDict:
     return {"yaml": yaml, "report": _to_report(diagnostics)}
 
 
-def _simulate(call: Call) -> dict[str, Any]:
+def _simulate(call: Call) -> JsonDict:
     from ptcompile.api.simulate import DEFAULT, simulate_inputs
 
     world = simulate_inputs(inputs(call, document(call)), call.arguments.get("target", DEFAULT))
     return _masked(world.to_dict())
 
 
-def _admit(call: Call) -> dict[str, Any]:
+def _admit(call: Call) -> JsonDict:
     from ptcompile.api.admit import admit_inputs
     from ptcompile.api.inputs import File
     from ptcompile.source import streams
@@ -188,7 +189,7 @@ def _admit(call: Call) -> dict[str, Any]:
     return _masked(admit_inputs(inputs(call, document(call)), dumps).to_dict())
 
 
-def _explain(call: Call) -> dict[str, Any]:
+def _explain(call: Call) -> JsonDict:
     subjects = {"rule", "field", "text", "path"} & set(call.arguments)
     if len(subjects) != 1:
         raise CallError("give exactly one of rule, field, text and path")
@@ -212,7 +213,7 @@ def _explain(call: Call) -> dict[str, Any]:
     return {"explanation": _masked(explanation.to_dict())}
 
 
-def _diagnose(call: Call) -> dict[str, Any]:
+def _diagnose(call: Call) -> JsonDict:
     from ptcompile.api.diagnose import diagnose_inputs
 
     logs = {"logs": call.arguments["logs"]}
@@ -245,7 +246,7 @@ def explain_field(address: str) -> str:
         raise CallError(str(error)) from None
 
 
-def _diff(call: Call) -> dict[str, Any]:
+def _diff(call: Call) -> JsonDict:
     from ptcompile.api.diff import diff_inputs
     from ptcompile.differ.applying import ApplyMode
 
@@ -257,7 +258,7 @@ def _diff(call: Call) -> dict[str, Any]:
     return _masked(difference.to_dict())
 
 
-def _upgrade(call: Call) -> dict[str, Any]:
+def _upgrade(call: Call) -> JsonDict:
     from ptcompile.api.upgrade import upgrade_inputs
 
     item = document(call)
@@ -265,7 +266,7 @@ def _upgrade(call: Call) -> dict[str, Any]:
     return _masked(upgrade_inputs(judged_inputs(item, old), inputs(call, item)).to_dict())
 
 
-def _convert(call: Call) -> dict[str, Any]:
+def _convert(call: Call) -> JsonDict:
     from ptcompile.api.convert import convert_inputs
 
     lossy = call.arguments.get("lossy", False)
@@ -273,7 +274,7 @@ def _convert(call: Call) -> dict[str, Any]:
     return _yaml_and_report(result.yaml() if result.manifests else "", result.diagnostics)
 
 
-def _import(call: Call) -> dict[str, Any]:
+def _import(call: Call) -> JsonDict:
     from ptcompile.api.import_manifests import import_inputs
     from ptcompile.source.emitter import emit_all
 
@@ -285,13 +286,12 @@ def _import(call: Call) -> dict[str, Any]:
     }
 
 
-def _targets(_call: Call) -> dict[str, Any]:
-    from ptcompile.api.reference import targets
+def _targets(_call: Call) -> JsonDict:
 
     return targets().to_dict()
 
 
-def _schema(call: Call) -> dict[str, Any]:
+def _schema(call: Call) -> JsonDict:
     return schema(call.arguments["name"])
 
 

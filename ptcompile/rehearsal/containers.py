@@ -9,8 +9,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.course import Joined
 from ptcompile.rehearsal.settings import RehearsalError
 
@@ -144,7 +145,7 @@ class Containers:
                 return f"10.{number}"
         raise RehearsalError(f"no network for the pods: {why}")
 
-    def start(self, pod: int, config: dict[str, Any]) -> None:
+    def start(self, pod: int, config: JsonDict) -> None:
         """Start a pod from the configuration that namespaces use too, with its image."""
         name = f"{self._label}-{next(self._numbers)}"
         with open(config["log"], "ab") as log:
@@ -155,7 +156,7 @@ class Containers:
             )  # fmt: skip
         self._running[pod] = (log.name, name, client)
 
-    def _container_options(self, name: str, config: dict[str, Any]) -> Iterator[str]:
+    def _container_options(self, name: str, config: JsonDict) -> Iterator[str]:
         yield from (f"--name={name}", f"--label={self._label}", f"--network={self._label}")
         yield from (f"--ip={config['address'].partition('/')[0]}", f"--hostname={config['hostname']}")
         yield f"--user={self._engine.user}"
@@ -225,7 +226,7 @@ class Containers:
             client.wait()
 
 
-def _image_and_command(config: dict[str, Any]) -> Iterator[str]:
+def _image_and_command(config: JsonDict) -> Iterator[str]:
     """Yield the image and its command. A late pod starts a shell that sleeps first, so its container exists already."""
     program, *arguments = config["argv"]
     if config["hold"]:

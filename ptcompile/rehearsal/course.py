@@ -7,8 +7,9 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.logs import PodLog
 from ptcompile.rehearsal.places import TRAINING_FILE, Places, RehearsalSettings
@@ -98,7 +99,7 @@ Progress = Callable[[str], None]
 class Backend(Protocol):
     """The protocol of back ends, which run pods."""
 
-    def start(self, pod: int, config: dict[str, Any]) -> None:
+    def start(self, pod: int, config: JsonDict) -> None:
         """Start a pod."""
 
     def signal(self, pod: int, number: int) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from ptcompile._internal.files import is_inside
 from ptcompile.rehearsal.settings import RehearsalError
 
 PREFIX = "ptcompile-rehearsal-"
@@ -51,7 +52,7 @@ def _is_dead(path: str) -> bool:
     """Return whether a path is a folder of this user with a lock that no process holds. Follows no links."""
     with contextlib.ExitStack() as stack:
         try:
-            folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            folder = os.open(path, _FOLDER)
             stack.callback(os.close, folder)
             if os.fstat(folder).st_uid != os.geteuid():
                 return False
@@ -95,7 +96,7 @@ def find_files(script: str) -> FilesBeside:
         full = os.path.join(folder, path)
         if path == name:
             continue
-        if os.path.islink(full) and not _is_inside(full, folder):
+        if os.path.islink(full) and not is_inside(full, folder):
             links += 1
             continue
         try:
@@ -137,10 +138,6 @@ def _walk(folder: str) -> Iterator[str]:
                     folders.append(path)
             elif not entry.is_symlink() or not entry.is_dir():
                 yield path
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
 
 
 def make_beneath(top: str, path: str) -> str:

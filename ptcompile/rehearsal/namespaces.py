@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.cgroups import MemoryLimits
 from ptcompile.rehearsal.course import Joined
 from ptcompile.rehearsal.settings import RehearsalError
@@ -62,12 +63,12 @@ class Namespaces:
         self._is_looking = False
 
     @staticmethod
-    def _read_event(stream: IO[str]) -> dict[str, Any]:
+    def _read_event(stream: IO[str]) -> JsonDict:
         line = stream.readline()
-        event: dict[str, Any] = json.loads(line) if line else {}
+        event: JsonDict = json.loads(line) if line else {}
         return event
 
-    def start(self, pod: int, config: dict[str, Any]) -> None:
+    def start(self, pod: int, config: JsonDict) -> None:
         """Start a pod from a configuration: argv, env, address, host name, folder, and files to mount over the
         machine's.
         """

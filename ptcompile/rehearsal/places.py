@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.cast import HOSTFILE, MODULES, SCRIPT, Actor, scale_conf, with_fields
 from ptcompile.rehearsal.folders import copy_files, find_files, make_beneath
 
@@ -100,7 +101,7 @@ class Places:
         """Return the folder of a pod's volumes, and of the mount point of its root."""
         return os.path.join(self._root, f"volumes{pod}")
 
-    def _mounts(self, actor: Actor) -> list[dict[str, Any]]:
+    def _mounts(self, actor: Actor) -> list[JsonDict]:
         """Return what is mounted where in a pod: the folder of this machine, as a top and a path below it."""
         mounts = []
         for volume in actor.surroundings.volumes:
@@ -148,7 +149,7 @@ class Places:
         self._addresses.pop(pod, None)
         self.resolvable.discard(pod)
 
-    def config(self, pod: int, hold: float, log: str) -> dict[str, Any]:
+    def config(self, pod: int, hold: float, log: str) -> JsonDict:
         """Return the configuration with which `inside` sets up a pod and starts its process after `hold` seconds.
 
         The process writes to the file `log`.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.diagnosis.model import origin_to_dict, place_of
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.rehearsal.cast import Actor
 from ptcompile.rehearsal.course import Observation, Round
 from ptcompile.rehearsal.runner import Rehearsal
@@ -21,10 +20,7 @@ def text(rehearsal: Rehearsal) -> str:
     verdict = rehearsal.verdict
     rows = [
         _HEADINGS,
-        *(
-            _pod_row(actor, observation, rehearsal)
-            for actor, observation in zip(rehearsal.actors, rehearsal.seen, strict=True)
-        ),
+        *(_pod_row(actor, observation, rehearsal) for actor, observation in rehearsal.pods),
     ]
     faults = [fault_text(fault) for fault in rehearsal.faults] or ["none"]
     target = f", target {rehearsal.job.target}" if rehearsal.job.target else ""
@@ -77,7 +73,7 @@ def _step_texts(rehearsal: Rehearsal) -> list[str]:
 def _verdict_text(rehearsal: Rehearsal) -> str:
     own_failures = [
         f"pod {actor.number}: {seen.error}"
-        for actor, seen in zip(rehearsal.actors, rehearsal.seen, strict=True)
+        for actor, seen in rehearsal.pods
         if rehearsal.settings.blind and seen.exit and seen.error and not seen.lost
     ]
     claimed = rehearsal.verdict.claimed.end
@@ -86,7 +82,7 @@ def _verdict_text(rehearsal: Rehearsal) -> str:
         began = rehearsal.cause.pod.removeprefix("pod") if rehearsal.cause else ""
         first = [failure for failure in own_failures if failure.startswith(f"pod {began}:")]
         return f"failed: {(first or own_failures)[0]}"
-    running = [str(a.number) for a, s in zip(rehearsal.actors, rehearsal.seen, strict=True) if s.exit is None]
+    running = [str(a.number) for a, s in rehearsal.pods if s.exit is None]
     if rehearsal.settings.blind and rehearsal.limited and running:
         return f"failed: pods {', '.join(running)} still ran at the time limit"
     if rehearsal.verdict.machine:
@@ -138,14 +134,10 @@ def _pod_row(actor: Actor, observation: Observation, rehearsal: Rehearsal) -> li
 
 def _expected_world_size(rehearsal: Rehearsal) -> int:
     """Return the world size expected at the end."""
-    return sum(
-        actor.processes
-        for actor, observation in zip(rehearsal.actors, rehearsal.seen, strict=True)
-        if not observation.lost
-    )
+    return sum(actor.processes for actor, observation in rehearsal.pods if not observation.lost)
 
 
-def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
+def to_dict(rehearsal: Rehearsal) -> JsonDict:
     """Return the JSON form."""
     verdict = rehearsal.verdict
     return {
@@ -157,10 +149,7 @@ def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
         "seconds": round(rehearsal.seconds, 1),
         "limited": rehearsal.limited,
         "faults": [fault._asdict() for fault in rehearsal.faults],
-        "pods": [
-            _pod_to_dict(actor, observation)
-            for actor, observation in zip(rehearsal.actors, rehearsal.seen, strict=True)
-        ],
+        "pods": [_pod_to_dict(actor, observation) for actor, observation in rehearsal.pods],
         "verdict": {
             "passed": verdict.passed,
             "claimed": verdict.claimed.end,
@@ -182,7 +171,7 @@ def to_dict(rehearsal: Rehearsal) -> dict[str, Any]:
     }
 
 
-def _pod_to_dict(actor: Actor, observation: Observation) -> dict[str, Any]:
+def _pod_to_dict(actor: Actor, observation: Observation) -> JsonDict:
     return {
         "name": actor.name,
         "role": actor.role,
@@ -198,5 +187,5 @@ def _pod_to_dict(actor: Actor, observation: Observation) -> dict[str, Any]:
     }
 
 
-def _round_to_dict(join: Round) -> dict[str, Any]:
+def _round_to_dict(join: Round) -> JsonDict:
     return {**join._asdict(), "time": round(join.time, 1)}

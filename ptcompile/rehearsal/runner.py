@@ -54,6 +54,11 @@ class Rehearsal(NamedTuple):
     cause: FirstCause | None = None
     """Where a failure began, by the messages in the logs; None if no pod failed or no message is known."""
 
+    @property
+    def pods(self) -> list[tuple[Actor, Observation]]:
+        """The pods, each with what was seen of it."""
+        return [*zip(self.actors, self.seen, strict=True)]
+
 
 def rehearse(
     job: SimulatedJob,

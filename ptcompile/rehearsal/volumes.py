@@ -7,11 +7,10 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.pod_spec import grace_seconds
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.pod_spec import SHM_PATH, grace_seconds
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_string, nested_value
 from ptcompile.simulator.pod import Pod
 
-SHM_PATH = "/dev/shm"  # noqa: S108 - where a container finds its shared memory
 SHM_BYTES = 64 << 20
 """Size of /dev/shm in a pod without a volume there (containerd 2.1 and CRI-O 1.34)."""
 
@@ -47,7 +46,7 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
     spec = pod.view.spec
     main: Mapping[str, Any] = pod.main.spec if pod.main else {}
     sources = {as_string(volume.get("name")): volume for volume in as_mappings(spec.get("volumes"))}
-    memory = _bytes(nested_map(main, "resources", "limits").get("memory"))
+    memory = _bytes(nested_value(main, "resources", "limits", "memory"))
     shm = None if spec.get("hostIPC") is True else SHM_BYTES
     volumes = []
     provided = set()
@@ -55,10 +54,10 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
         name = as_string(mount.get("name"))
         path = posixpath.normpath(as_string(mount.get("mountPath")) or "/")
         source = sources.get(name, {})
-        if path == SHM_PATH and nested_map(source, "emptyDir").get("medium") == "Memory":
-            shm = _bytes(nested_map(source, "emptyDir").get("sizeLimit")) or memory
+        if path == SHM_PATH and nested_value(source, "emptyDir", "medium") == "Memory":
+            shm = _bytes(nested_value(source, "emptyDir", "sizeLimit")) or memory
         elif _is_available(source, claims) and path.startswith("/") and path != "/":
-            claim = as_string(nested_map(source, "persistentVolumeClaim").get("claimName")) or None
+            claim = nested_string(source, "persistentVolumeClaim", "claimName") or None
             sub_path = posixpath.normpath(as_string(mount.get("subPath")) or ".")
             if sub_path.startswith(("/", "..")) or mount.get("subPathExpr"):
                 continue
@@ -77,7 +76,7 @@ def surroundings_of(pod: Pod, claims: Container[str]) -> PodSurroundings:
 
 def _is_available(source: Mapping[str, Any], claims: Container[str]) -> bool:
     """Return whether a volume is an empty folder, or a claim with a folder of this machine."""
-    claim = as_string(nested_map(source, "persistentVolumeClaim").get("claimName"))
+    claim = nested_string(source, "persistentVolumeClaim", "claimName")
     return "emptyDir" in source or "ephemeral" in source or (bool(claim) and claim in claims)
 
 
@@ -95,7 +94,7 @@ def claims_of(pod: Pod) -> list[str]:
         claim
         for volume in as_mappings(pod.view.spec.get("volumes"))
         if as_string(volume.get("name")) in names
-        and (claim := as_string(nested_map(volume, "persistentVolumeClaim").get("claimName")))
+        and (claim := nested_string(volume, "persistentVolumeClaim", "claimName"))
     ]
 
 

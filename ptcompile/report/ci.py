@@ -14,9 +14,9 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from ptcompile._internal.about import SITE, __version__
-from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.secret_formats import mask_formats
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.report import Unchecked
 from ptcompile.report.layout import (
     format_json,
@@ -81,7 +81,7 @@ def gitlab(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) 
     return format_json([_issue(diagnostic, counts) for diagnostic in sort_by_location(diagnostics)])
 
 
-def _issue(diagnostic: Diagnostic, counts: Counter[str]) -> dict[str, Any]:
+def _issue(diagnostic: Diagnostic, counts: Counter[str]) -> JsonDict:
     template = template_instead_of_file(diagnostic)
     line = 1 if diagnostic.span is None or template is not None else diagnostic.span.line
     return {
@@ -179,7 +179,7 @@ def sarif(
     return format_json({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
-def _notification(unchecked: Unchecked) -> dict[str, Any]:
+def _notification(unchecked: Unchecked) -> JsonDict:
     location = {"physicalLocation": {"artifactLocation": {"uri": _uri(unchecked.filename)}}}
     return {
         "level": "note",
@@ -188,10 +188,10 @@ def _notification(unchecked: Unchecked) -> dict[str, Any]:
     }
 
 
-def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any]:
+def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> JsonDict:
     """Return a rule for code scanning, which lists the title and shows the text next to findings."""
     title, text = page or (diagnostic.name, "")
-    rule: dict[str, Any] = {"id": diagnostic.code, "name": diagnostic.name, "shortDescription": {"text": title}}
+    rule: JsonDict = {"id": diagnostic.code, "name": diagnostic.name, "shortDescription": {"text": title}}
     if diagnostic.url is not None:
         rule["helpUri"] = diagnostic.url
     if text:
@@ -199,10 +199,10 @@ def _rule(diagnostic: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any
     return rule
 
 
-def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> dict[str, Any]:
+def _result(diagnostic: Diagnostic, index: int, counts: Counter[str]) -> JsonDict:
     uri = _uri(template_instead_of_file(diagnostic) or diagnostic.filename)
-    physical: dict[str, Any] = {"artifactLocation": {"uri": uri}, "region": _region(diagnostic)}
-    location: dict[str, Any] = {"physicalLocation": physical}
+    physical: JsonDict = {"artifactLocation": {"uri": uri}, "region": _region(diagnostic)}
+    location: JsonDict = {"physicalLocation": physical}
     if diagnostic.resource:
         location["logicalLocations"] = [{"fullyQualifiedName": diagnostic.resource, "kind": "resource"}]
     return {

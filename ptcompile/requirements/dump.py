@@ -22,6 +22,8 @@ from ptcompile.kubernetes.unstructured import (
     as_strings,
     kind_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
 )
@@ -115,7 +117,7 @@ def draft_profile(objects: Sequence[Json]) -> ProfileDraft:
         unknown.append("nodePools: pools without a node now, except Karpenter's")
     if shared:
         unknown.append("gpu.sharing: which nodes share their GPUs, unless their labels tell")
-    if any(nested_map(each, "spec", "mig").get("strategy") == "single" for each in by_kind["ClusterPolicy"]):
+    if any(nested_value(each, "spec", "mig", "strategy") == "single" for each in by_kind["ClusterPolicy"]):
         unknown.append("gpu: where GPUs are cut by MIG, nvidia.com/gpu counts the slices (strategy single)")
     if spec["platform"] == "gke-autopilot":
         unknown.append("nodePools: Autopilot makes nodes for what pods request")
@@ -137,7 +139,7 @@ def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
     from re import search
 
     for config_map in config_maps:
-        text = as_string(nested_map(config_map, "data").get("Corefile"))
+        text = nested_string(config_map, "data", "Corefile")
         if domain := search(r"(?m)^\s*kubernetes\s+([a-z0-9.-]+)", text):
             name = domain[1].removesuffix(".")
             return None if name == default_cluster().spec.cluster_domain else name
@@ -147,7 +149,7 @@ def _cluster_domain(config_maps: Sequence[Json]) -> str | None:
 def _shared_gpus(by_kind: Mapping[str, Sequence[Json]]) -> JsonDict:
     """Return how pods share GPUs by the device plugin's ConfigMap, of which the ClusterPolicy may name the default."""
     policies = by_kind.get("ClusterPolicy", ())
-    defaults = {nested_map(each, "spec", "devicePlugin", "config").get("default") for each in policies} - {None, ""}
+    defaults = {nested_value(each, "spec", "devicePlugin", "config", "default") for each in policies} - {None, ""}
     for config in plugin_configs(by_kind.get("ConfigMap", ())):
         shares = config.shares.get("nvidia.com/gpu")
         if shares is not None and (config.key in defaults or not defaults):
@@ -269,7 +271,7 @@ def _is_kept(manifest: Json) -> bool:
     kind = kind_of(manifest)[1]
     name = object_name(manifest)
     if kind == "Namespace":
-        labels = string_map(nested_map(manifest, "metadata").get("labels"))
+        labels = string_map(nested_value(manifest, "metadata", "labels"))
         return not name.startswith(_BUILT_IN_NAMESPACES) and labels.keys() > {_NAME_LABEL}
     return bool(name) and not (kind == "PriorityClass" and name.startswith(_BUILT_IN_CLASSES))
 
@@ -296,11 +298,11 @@ def _topology(by_kind: Mapping[str, Sequence[Json]], cloud: str | None) -> JsonD
     built_in = {label: name for name, label in levels_of(cloud).items()}
     levels: JsonDict = {}
     for topology in by_kind.get("Topology", ()):
-        for level in as_mappings(nested_map(topology, "spec").get("levels")):
+        for level in as_mappings(nested_value(topology, "spec", "levels")):
             label = as_string(level.get("nodeLabel"))
             if label and label not in built_in:
                 levels[_level_name(label)] = {"nodeLabel": label}
-    tiers = {as_int(nested_map(node, "spec").get("tier"), -1) for node in by_kind.get("HyperNode", ())}
+    tiers = {as_int(nested_value(node, "spec", "tier"), -1) for node in by_kind.get("HyperNode", ())}
     levels |= {f"tier-{tier}": {"tier": tier} for tier in sorted(tiers) if tier >= 0}
     return {"levels": levels} if levels else {}
 

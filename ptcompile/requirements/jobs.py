@@ -15,9 +15,17 @@ from ptcompile.apiserver.kinds import other_kind, versions
 from ptcompile.diagnostics import Problems, problem_at
 from ptcompile.kinds.model import Operator, QueueSystem
 from ptcompile.kinds.references import needed_objects
-from ptcompile.kubernetes import unstructured
-from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, kind_of, nested_map, object_name
-from ptcompile.kubernetes.versions import Version, parse_version
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_mappings,
+    as_string,
+    kind_of,
+    nested_map,
+    nested_string,
+    object_name,
+)
+from ptcompile.kubernetes.versions import Version, parse_version, version_text
+from ptcompile.linter.devices import CHANNEL_CLASS, requested_classes
 from ptcompile.operators.queues.gangs import needed_groups
 from ptcompile.operators.table import (
     BY_FOLDER,
@@ -41,28 +49,17 @@ if TYPE_CHECKING:
 
 _RUNTIME_KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 DRIVER = BY_FOLDER["nvidia_dra"]
-CHANNEL_CLASS = "compute-domain-default-channel.nvidia.com"
-"""The DeviceClass of ComputeDomain channels, whose claim template the driver creates."""
 
 
 def device_classes(manifests: Iterable[Json]) -> list[str]:
     """Return the DeviceClasses that claim templates and ComputeDomains among the manifests request, each once."""
     classes: dict[str, None] = {}
     for manifest in manifests:
-        kind = as_string(manifest.get("kind"))
-        group = as_string(manifest.get("apiVersion")).rpartition("/")[0]
-        if (group, kind) == ("resource.nvidia.com", "ComputeDomain"):
+        api_version, kind = kind_of(manifest)
+        if kind == "ComputeDomain" and api_version.startswith("resource.nvidia.com/"):
+            # its driver creates the claim template
             classes[CHANNEL_CLASS] = None
-        elif group == "resource.k8s.io" and kind in {"ResourceClaimTemplate", "ResourceClaim"}:
-            spec = (
-                nested_map(manifest, "spec", "spec")
-                if kind == "ResourceClaimTemplate"
-                else nested_map(manifest, "spec")
-            )
-            for request in as_mappings(nested_map(spec, "devices").get("requests")):
-                for exact in (request, nested_map(request, "exactly"), *as_mappings(request.get("firstAvailable"))):
-                    if name := as_string(exact.get("deviceClassName")):
-                        classes[name] = None
+        classes |= dict.fromkeys(requested_classes(manifest))
     return list(classes)
 
 
@@ -130,22 +127,18 @@ def kubernetes_too_old(operators: Iterable[Operator], cluster: ClusterProfile) -
     for operator in dict.fromkeys(operators):
         required = required_kubernetes(operator, cluster)
         if required is not None and current < required:
-            release = _format_version(operator.release_in(cluster.versions()))
+            release = version_text(operator.release_in(cluster.versions()))
             software = operator.install.software
             yield problem_at(
                 "kubernetes-too-old",
                 ("spec", "versions", "kubernetes"),
-                f"{software} {release} requires Kubernetes {_format_version(required)} "
-                f"or newer, but the profile names {_format_version(current)}",
-                f"name Kubernetes {_format_version(required)}, or the older {software} that the cluster runs",
+                f"{software} {release} requires Kubernetes {version_text(required)} "
+                f"or newer, but the profile names {version_text(current)}",
+                f"name Kubernetes {version_text(required)}, or the older {software} that the cluster runs",
                 severity="warning",
                 stage="style",
                 authority="ptcompile",
             )
-
-
-def _format_version(version: Version) -> str:
-    return f"{version[0]}.{version[1]}"
 
 
 class Requirement(NamedTuple):
@@ -213,8 +206,8 @@ def kubernetes_requirement(
     served = [parse_version(kind.since) for kind in kinds if kind is not None and kind.since]
     required = [version for operator in operators if (version := required_kubernetes(operator, cluster)) is not None]
     accepted = [oldest_kubernetes(spec, cluster, target) for target, spec in jobs]
-    major, minor = max([*required, *accepted, *served, first_schema()])
-    return Requirement("kubernetes", "kubernetes", f"{major}.{minor}", "or newer")
+    oldest = max([*required, *accepted, *served, first_schema()])
+    return Requirement("kubernetes", "kubernetes", version_text(oldest), "or newer")
 
 
 def operators_of(jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = ()) -> list[Operator]:
@@ -231,10 +224,15 @@ def operators_of(jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = (
 
 def _operators_of_target(target: str) -> Iterator[Operator]:
     """Yield a target's operator and the operator it depends on."""
-    operator = BY_TARGET[target]
-    for candidate in (operator, BY_FOLDER.get(operator.install.requires)):
-        if candidate is not None and candidate.install.software:
-            yield candidate
+    return _installed(BY_TARGET[target])
+
+
+def _installed(*operators: Operator) -> Iterator[Operator]:
+    """Yield what is installed of operators, the first of which may depend on another."""
+    first, *others = operators
+    for operator in (first, BY_FOLDER.get(first.install.requires), *others):
+        if operator is not None and operator.install.software:
+            yield operator
 
 
 def target_of(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> str:
@@ -245,14 +243,11 @@ def target_of(spec: Spec, cluster: ClusterProfile, target: str | None = None) ->
     return target or spec.spec.target or default_target(lower(spec, cluster), cluster).name
 
 
-def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[unstructured.Json]:
+def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[Json]:
     """Return the pod specs of a job, one per role, with the profile's additions."""
     from ptcompile.ir import pods as pod_template
 
-    return [
-        unstructured.nested_map(pod_template.write(role.template), "spec")
-        for role in _job_of(spec, target, cluster).roles
-    ]
+    return [nested_map(pod_template.write(role.template), "spec") for role in _job_of(spec, target, cluster).roles]
 
 
 def claimed_classes(spec: Spec, target: str, cluster: ClusterProfile) -> list[str]:
@@ -339,9 +334,9 @@ def namespaces(specs: Sequence[Spec]) -> list[str]:
     return sorted({spec.metadata.namespace for spec in specs if spec.metadata.namespace} - {"default"})
 
 
-def priority_classes(pods: Sequence[unstructured.Json]) -> list[str]:
+def priority_classes(pods: Sequence[Json]) -> list[str]:
     """Return the priority classes that pods name, except the built-in `system-` ones."""
-    names = {unstructured.as_string(pod.get("priorityClassName")) for pod in pods}
+    names = {as_string(pod.get("priorityClassName")) for pod in pods}
     return sorted(name for name in names if name and not name.startswith("system-"))
 
 
@@ -349,18 +344,14 @@ def software_of(operator: Operator, cluster: ClusterProfile) -> list[Requirement
     """Return an operator in the release that the cluster runs, and its CRDs."""
     api = operator.queues().api(cluster.versions()) if operator.queue_system else ""
     crds = (crd.format(api=api) for crd in operator.install.crds)
-    release = _version(cluster, operator.release) if operator.release != "kubernetes" else ""
+    is_released = operator.release != "kubernetes"
+    release = version_text(getattr(cluster.versions(), operator.release)) if is_released else ""
     requirement = Requirement("operator", operator.install.software, release, operator.install.purpose)
     return [requirement, *(Requirement("crd", crd, "", operator.install.software) for crd in crds)]
 
 
-def _version(cluster: ClusterProfile, field: str) -> str:
-    major, minor = getattr(cluster.versions(), field)
-    return f"{major}.{minor}"
-
-
 def _referenced_objects(
-    pods: Sequence[unstructured.Json], spec: Spec, target: str, cluster: ClusterProfile
+    pods: Sequence[Json], spec: Spec, target: str, cluster: ClusterProfile
 ) -> dict[tuple[str, str], None]:
     """Return the objects that a job references but does not create: classes, accounts, claims, Secrets, ConfigMaps, its
     queue.
@@ -374,11 +365,11 @@ def _referenced_objects(
     return dict.fromkeys(out)
 
 
-def extended_resources(pods: Sequence[unstructured.Json]) -> list[str]:
+def extended_resources(pods: Sequence[Json]) -> list[str]:
     """Return the extended resources that nodes must offer."""
     fields = ("initContainers", "containers")
-    containers = (item for pod in pods for field in fields for item in unstructured.as_mappings(pod.get(field)))
-    limits = (name for item in containers for name in unstructured.nested_map(item, "resources", "limits"))
+    containers = (item for pod in pods for field in fields for item in as_mappings(pod.get(field)))
+    limits = (name for item in containers for name in nested_map(item, "resources", "limits"))
     return sorted({name for name in limits if "/" in name})
 
 
@@ -398,7 +389,7 @@ def requires_manifests(manifests: Sequence[Json], cluster: ClusterProfile) -> tu
     installed = [requirement for operator in operators for requirement in software_of(operator, cluster)]
     out += [item for item in installed if not item.name.startswith(unused)]
     out += _settings(manifests)
-    spaces = {as_string(nested_map(job, "metadata").get("namespace")) for job in jobs} - {"", "default"}
+    spaces = {nested_string(job, "metadata", "namespace") for job in jobs} - {"", "default"}
     out += [Requirement("namespace", name) for name in sorted(spaces)]
     out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in provided]
     queues = next((operator.queues() for job in jobs for operator, _ in _admitting_systems(job)), None)
@@ -416,11 +407,8 @@ def _unused_runtimes(kinds: Container[str]) -> tuple[str, ...]:
 
 
 def _operators_of_job(job: Json) -> Iterator[Operator]:
-    job_operator = KINDS[kind_of(job)][0]
-    queue_systems = (operator for operator, _ in _admitting_systems(job))
-    for op in (job_operator, BY_FOLDER.get(job_operator.install.requires), *queue_systems):
-        if op is not None and op.install.software:
-            yield op
+    operator, _ = KINDS[kind_of(job)]
+    return _installed(operator, *(system for system, _ in _admitting_systems(job)))
 
 
 def _admitting_systems(job: Json) -> Iterator[tuple[Operator, str]]:

@@ -16,6 +16,8 @@ from ptcompile.kubernetes.unstructured import (
     as_string,
     kind_of,
     nested_map,
+    nested_string,
+    nested_value,
     object_name,
     string_map,
     without_keys,
@@ -186,7 +188,7 @@ def spot_settings(nodes: Sequence[Json], cloud: str | None) -> JsonDict:
 
 def kubelet_release(nodes: Sequence[Json]) -> tuple[int, int] | None:
     """Return the newest release of a kubelet, which is never newer than the API server."""
-    texts = (as_string(nested_map(node, "status", "nodeInfo").get("kubeletVersion")) for node in nodes)
+    texts = (nested_string(node, "status", "nodeInfo", "kubeletVersion") for node in nodes)
     return max((release for text in texts if (release := _release(text)) is not None), default=None)
 
 
@@ -209,7 +211,7 @@ def _machine(labels: dict[str, str]) -> str | None:
 
 
 def _labels(node: Json) -> dict[str, str]:
-    return without_keys(string_map(nested_map(node, "metadata").get("labels")), HOST)
+    return without_keys(string_map(nested_value(node, "metadata", "labels")), HOST)
 
 
 def _taints(node: Json) -> list[dict[str, str]]:
@@ -217,7 +219,7 @@ def _taints(node: Json) -> list[dict[str, str]]:
 
 
 def _yield_taints(node: Json) -> Iterator[dict[str, str]]:
-    for taint in as_mappings(nested_map(node, "spec").get("taints")):
+    for taint in as_mappings(nested_value(node, "spec", "taints")):
         key, value, effect = (as_string(taint.get(field)) for field in ("key", "value", "effect"))
         if key and effect in {"NoSchedule", "PreferNoSchedule", "NoExecute"} and not key.startswith(_PASSING_TAINTS):
             yield {"key": key, **({"value": value} if value else {}), "effect": effect}

@@ -10,7 +10,7 @@ from lsprotocol.types import Location, Position, Range
 
 from ptcompile.api.inputs import Item
 from ptcompile.diagnostics import Path, Span
-from ptcompile.kubernetes.unstructured import as_mappings, get, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, get, nested_value
 from ptcompile.operators.queues.queue_systems import QUEUE_OBJECT_KINDS
 from ptcompile.server.document import OpenDocument
 from ptcompile.source import documents as source
@@ -76,8 +76,8 @@ def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
         volumes += [Volume(str(entry["name"]), (*list_path, i)) for i, entry in enumerate(entries) if "name" in entry]
         if entries and str(data.get("kind")) != "TrainingJob":
             break
-    claims = as_mappings(nested_map(data, "spec").get("volumeClaimTemplates"))
-    named = [(i, nested_map(entry, "metadata").get("name")) for i, entry in enumerate(claims)]
+    claims = as_mappings(nested_value(data, "spec", "volumeClaimTemplates"))
+    named = [(i, nested_value(entry, "metadata", "name")) for i, entry in enumerate(claims)]
     return volumes + [Volume(str(name), ("spec", "volumeClaimTemplates", i)) for i, name in named if name]
 
 

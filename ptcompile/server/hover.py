@@ -50,15 +50,12 @@ def pod_values(opened: OpenDocument, obj: Item, name: str) -> str:
     values = {value for _, value in rows}
     total = sum(job.size for job in jobs)
     if len(values) == 1 and len(rows) > 1:
-        return f"**{name}** is {_format_code(values.pop())} in {_all_pods(total)}"
+        pods = "both pods" if total == 2 else f"all {total} pods"
+        return f"**{name}** is {_format_code(values.pop())} in {pods}"
     table = [f"| `{pod}` | {_format_code(value)} |" for pod, value in rows]
     hidden = total - len(rows)
     more = [f"| and {hidden} more | |"] if hidden > 0 else []
     return "\n".join([f"| Pod | {name} |", "|---|---|", *table, *more])
-
-
-def _all_pods(total: int) -> str:
-    return "both pods" if total == 2 else f"all {total} pods"
 
 
 def _pod_rows(job: SimulatedJob, name: str) -> list[tuple[str, str | None]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lsprotocol.types import CodeLens, Command, InlayHint, InlayHintKind, Position, Range
 
-from ptcompile.api.inputs import Item
+from ptcompile.api.inputs import Inputs, Item
 from ptcompile.diagnostics import Problem
 from ptcompile.kubernetes import amounts
+from ptcompile.kubernetes.unstructured import JsonDict
+from ptcompile.report import with_noun
 from ptcompile.server.document import OpenDocument
 from ptcompile.simulator.job import SimulatedJob
 from ptcompile.simulator.rendezvous import job_rendezvous
@@ -24,7 +26,7 @@ class TextView(NamedTuple):
     language: str
     text: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonDict:
         """Return the fields as the client receives them."""
         return self._asdict()
 
@@ -76,7 +78,6 @@ def page(opened: OpenDocument, scheme: str = "") -> TextView:
     `scheme` is the editor's color scheme, "light" or "dark".
     """
     from ptcompile.api.explain import explain_page
-    from ptcompile.api.inputs import Inputs
     from ptcompile.explainer.page import html, with_earlier_manifests
 
     profile = opened.settings.profile_text if opened.settings.profile_path else None
@@ -133,16 +134,12 @@ def inlay_hints(opened: OpenDocument, within: Range) -> list[InlayHint]:
 
 
 def _job_totals(job: SimulatedJob) -> Iterator[str]:
-    yield _count_noun(job.size, "pod")
+    yield with_noun(job.size, "pod")
     rendezvous = job_rendezvous(job)
     if rendezvous is not None:
         yield f"{rendezvous.processes_text} process{'' if rendezvous.processes == (1, 1) else 'es'}"
     for name, count in amounts.accelerators(job.totals()).items():
         yield f"{count} GPU{'' if str(count) == '1' else 's'}" if name.endswith("/gpu") else f"{count} {name}"
-
-
-def _count_noun(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _kind_range(opened: OpenDocument, obj: Item) -> Range | None:

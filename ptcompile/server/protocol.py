@@ -21,6 +21,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from ptcompile._internal.about import __version__
 from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import UNTRUSTED_SECONDS, NotFinishedError
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.operators.targets import TARGETS
 from ptcompile.server import completion, definition, diagnostics as actions, hover, lenses, symbols
 from ptcompile.server.document import OpenDocument, Texts
@@ -125,6 +126,17 @@ def _as_function(method: Callable[..., Any]) -> Callable[..., Any]:
     return call_async if asyncio.iscoroutinefunction(method) else call
 
 
+_QUESTIONS: dict[str, Callable[[OpenDocument, Any], Any]] = {
+    lsp.TEXT_DOCUMENT_COMPLETION: lambda opened, params: completion.complete(opened, params.position),
+    lsp.TEXT_DOCUMENT_HOVER: lambda opened, params: hover.hover(opened, params.position),
+    lsp.TEXT_DOCUMENT_DEFINITION: lambda opened, params: definition.definition(opened, params.position),
+    lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: lambda opened, _: symbols.symbols(opened),
+    lsp.TEXT_DOCUMENT_INLAY_HINT: lambda opened, params: lenses.inlay_hints(opened, params.range),
+    lsp.TEXT_DOCUMENT_CODE_LENS: lambda opened, _: lenses.code_lenses(opened),
+}
+"""What requests ask of the text that they name, by method."""
+
+
 class Server:
     """One connection to one editor."""
 
@@ -140,27 +152,26 @@ class Server:
         self._register()
 
     def _register(self) -> None:
-        def feature(name: str, options: object = None) -> Callable[[Callable[..., Any]], object]:
-            return lambda method: self.pygls.feature(name, options)(_as_function(method))
-
-        feature(lsp.INITIALIZE)(self._initialize)
-        feature(lsp.INITIALIZED)(self._initialized)
-        feature(lsp.SHUTDOWN)(self._shutdown)
-        feature(lsp.TEXT_DOCUMENT_DID_OPEN)(self._changed)
-        feature(lsp.TEXT_DOCUMENT_DID_CHANGE)(self._changed)
-        feature(lsp.TEXT_DOCUMENT_DID_SAVE)(self._saved)
-        feature(lsp.TEXT_DOCUMENT_DID_CLOSE)(self._closed)
-        feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)(self._files_changed)
-        feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)(self._configured)
-        feature(lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(self._configured)
-        feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=_TRIGGERS))(self._completion)
-        feature(lsp.TEXT_DOCUMENT_HOVER)(self._hover)
-        feature(lsp.TEXT_DOCUMENT_DEFINITION)(self._definition)
-        feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(self._symbols)
-        feature(lsp.TEXT_DOCUMENT_INLAY_HINT)(self._hints)
-        feature(lsp.TEXT_DOCUMENT_CODE_LENS)(self._lenses)
+        notifications: dict[str, Callable[..., Any]] = {
+            lsp.INITIALIZE: self._initialize,
+            lsp.INITIALIZED: self._initialized,
+            lsp.SHUTDOWN: self._shutdown,
+            lsp.TEXT_DOCUMENT_DID_OPEN: self._changed,
+            lsp.TEXT_DOCUMENT_DID_CHANGE: self._changed,
+            lsp.TEXT_DOCUMENT_DID_SAVE: self._saved,
+            lsp.TEXT_DOCUMENT_DID_CLOSE: self._closed,
+            lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._files_changed,
+            lsp.WORKSPACE_DID_CHANGE_CONFIGURATION: self._configured,
+            lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: self._configured,
+        }
+        questions = {name: self._answering(question) for name, question in _QUESTIONS.items()}
         kinds: list[lsp.CodeActionKind | str] = [lsp.CodeActionKind.QuickFix, actions.FIX_ALL]
-        feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=kinds))(self._actions)
+        options = {
+            lsp.TEXT_DOCUMENT_COMPLETION: lsp.CompletionOptions(trigger_characters=_TRIGGERS),
+            lsp.TEXT_DOCUMENT_CODE_ACTION: lsp.CodeActionOptions(code_action_kinds=kinds),
+        }
+        for name, method in {**notifications, **questions, lsp.TEXT_DOCUMENT_CODE_ACTION: self._actions}.items():
+            self.pygls.feature(name, options.get(name))(_as_function(method))
         self.pygls.command(lenses.SHOW_MANIFESTS)(_as_function(self._show_manifests))
         self.pygls.command(lenses.CHOOSE_TARGET)(_as_function(self._choose_target))
         self.pygls.command(lenses.SHOW_PODS)(_as_function(self._show_pods))
@@ -270,27 +281,13 @@ class Server:
         except Stopped:
             raise asyncio.CancelledError from None
 
-    async def _completion(self, params: lsp.CompletionParams) -> lsp.CompletionList:
-        return await self._analyze(
-            params.text_document.uri, lambda opened: completion.complete(opened, params.position)
-        )
+    def _answering(self, question: Callable[[OpenDocument, Any], Any]) -> Callable[[Any], Awaitable[Any]]:
+        """Return the method that answers requests about a text by this question."""
 
-    async def _hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
-        return await self._analyze(params.text_document.uri, lambda opened: hover.hover(opened, params.position))
+        async def answer(params: Any) -> Any:
+            return await self._analyze(params.text_document.uri, lambda opened: question(opened, params))
 
-    async def _definition(self, params: lsp.DefinitionParams) -> list[lsp.Location]:
-        return await self._analyze(
-            params.text_document.uri, lambda opened: definition.definition(opened, params.position)
-        )
-
-    async def _symbols(self, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        return await self._analyze(params.text_document.uri, symbols.symbols)
-
-    async def _hints(self, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        return await self._analyze(params.text_document.uri, lambda opened: lenses.inlay_hints(opened, params.range))
-
-    async def _lenses(self, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        return await self._analyze(params.text_document.uri, lenses.code_lenses)
+        return answer
 
     async def _actions(self, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri = params.text_document.uri
@@ -307,10 +304,10 @@ class Server:
 
     # Commands
 
-    async def _show_manifests(self, uri: str, number: int, target: str) -> dict[str, Any] | None:
+    async def _show_manifests(self, uri: str, number: int, target: str) -> JsonDict | None:
         return await self._show(self._analyze(uri, lambda opened: lenses.manifests(opened, number, target)))
 
-    async def _choose_target(self, uri: str, number: int) -> dict[str, Any] | None:
+    async def _choose_target(self, uri: str, number: int) -> JsonDict | None:
         """Ask the user for a target, then show its manifests."""
         names = [lsp.MessageActionItem(name) for name in TARGETS]
         question = lsp.ShowMessageRequestParams(lsp.MessageType.Info, "Show the manifests for which target?", names)
@@ -323,13 +320,13 @@ class Server:
             return None
         return None if chosen is None else await self._show_manifests(uri, number, chosen.title)
 
-    async def _show_pods(self, uri: str, number: int) -> dict[str, Any] | None:
+    async def _show_pods(self, uri: str, number: int) -> JsonDict | None:
         return await self._show(self._analyze(uri, lambda opened: lenses.pods(opened, number)))
 
-    async def _explain_page(self, uri: str, scheme: str = "") -> dict[str, Any]:
+    async def _explain_page(self, uri: str, scheme: str = "") -> JsonDict:
         return (await self._analyze(uri, lambda opened: lenses.page(opened, scheme))).to_dict()
 
-    async def _show(self, view_request: Awaitable[TextView | None]) -> dict[str, Any] | None:
+    async def _show(self, view_request: Awaitable[TextView | None]) -> JsonDict | None:
         """Open a text in the editor if the client can, and return the text."""
         view = await view_request
         window = self.pygls.client_capabilities.window

@@ -40,7 +40,8 @@ def _object_symbols(opened: OpenDocument, obj: Item, budget: list[int]) -> Itera
     data = without_secrets(obj.manifest)
     name = resource_name(data) or "document"
     inner = list(_child_symbols(opened, root, data, base, 1, budget))
-    yield DocumentSymbol(name, SymbolKind.Class, whole, _start_range(whole), children=inner)
+    # the client selects the start
+    yield DocumentSymbol(name, SymbolKind.Class, whole, Range(whole.start, whole.start), children=inner)
 
 
 def _child_symbols(
@@ -94,8 +95,3 @@ def _symbol_kind(value: Any) -> SymbolKind:
     if isinstance(value, bool):
         return SymbolKind.Boolean
     return SymbolKind.Number if isinstance(value, int | float) else SymbolKind.String
-
-
-def _start_range(whole: Range) -> Range:
-    """Return the empty range at the start of a range, which the client selects."""
-    return Range(whole.start, whole.start)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ptcompile.api.options import LintOptions
 from ptcompile.diagnostics import Diagnostic, Path, Span
 from ptcompile.kubernetes.index import DECIDING
+from ptcompile.source.documents import Source
 from ptcompile.source.streams import objects_in
-
-if TYPE_CHECKING:
-    from ptcompile.source.documents import Source
 
 NAMED = DECIDING | {
     "ConfigMap",

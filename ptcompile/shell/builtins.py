@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     Builtin = Callable[[Interpreter, Argv, ShellState], ExitStatus | None]
     """Returns the status, or None for that of a program."""
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
+NAME = re.compile(r"[A-Za-z_]\w*")
+"""The name of a variable."""
 _HARMLESS_FILE = re.compile(
     r"(?:.*/)?(?:activate|conda\.sh|mamba\.sh|\.?bashrc|\.?profile|\.bash_profile)$|/etc/profile(?:\.d/.*)?$"
 ).match
@@ -42,7 +43,7 @@ def declare(
         state.variables[assignment.name] = variable._replace(is_exported=exports or variable.is_exported)
     for argument in argv[1:]:
         name, equals, text = argument.text.partition("=")
-        if equals and _NAME.fullmatch(name):
+        if equals and NAME.fullmatch(name):
             value = (Piece(text),) if is_known(argument.value) else unknown(text)
             state.variables[name] = Variable(value, exports)
         elif exports and name in state.variables:
@@ -142,7 +143,7 @@ def _wait(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus
 
 def _read(interpreter: Interpreter, argv: Argv, state: ShellState) -> ExitStatus:
     words = [argument.text for argument in argv[1:]]
-    state.forget([word for word in words if _NAME.fullmatch(word)])
+    state.forget([word for word in words if NAME.fullmatch(word)])
     given, interpreter.stdin = interpreter.stdin, ()
     if given and "-d" in words and words[words.index("-d") + 1 :][:1] == [""]:
         # to the end of a here-document; the status is 1 there

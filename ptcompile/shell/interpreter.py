@@ -12,7 +12,7 @@ from posixpath import join as join_path, normpath
 
 from ptcompile.kubernetes.commands import unwrap
 from ptcompile.shell import nodes
-from ptcompile.shell.builtins import BUILTINS, declare
+from ptcompile.shell.builtins import BUILTINS, NAME, declare
 from ptcompile.shell.calls import ShellCall, shell_call
 from ptcompile.shell.endless import endless_program
 from ptcompile.shell.outputs import output_of
@@ -63,7 +63,6 @@ _ASKING = frozenset(
 )
 """Programs whose failure is an answer and no accident."""
 _ASSIGNS = re.compile(r"(?<!\w)([A-Za-z_]\w*)\s*(?:[-+*/%]?=(?!=)|\+\+|--)")
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _READERS = frozenset({"read", "mapfile", "readarray", "let", "unset"})
 
 
@@ -606,7 +605,7 @@ def _assigned_in(node: Node) -> set[str]:
         elif isinstance(inner, nodes.Simple) and inner.words and inner.words[0].source == "shift":
             names.add("shift")  # no name of a variable: the arguments change
         elif isinstance(inner, nodes.Simple) and inner.words and inner.words[0].source in _READERS:
-            names.update(*[_NAME.findall(word.source) for word in inner.words[1:]])
+            names.update(*[NAME.findall(word.source) for word in inner.words[1:]])
         elif isinstance(inner, nodes.Arithmetic | nodes.ArithmeticCommand):
             names.update(*[_ASSIGNS.findall(getattr(part, "text", "")) for part in inner.parts])
     return names

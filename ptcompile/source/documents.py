@@ -13,6 +13,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import limits
 from ptcompile.diagnostics import Path, Problem, Span, has_error
 from ptcompile.diagnostics.fixes import DEDUPLICATED
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.source.fast_reader import read_document, read_dumped_document
 from ptcompile.source.nodes import Parsed, ReaderProblem, ValueNode, find, leaf_nodes, scalars, walk
@@ -48,7 +49,7 @@ class Document:
         "texts",
     )
 
-    data: dict[str, Any]
+    data: JsonDict
     """Plain JSON-like data. Never change it: aliases share their parts."""
     index: int
     """Index among the documents of the stream that are not empty, from 0; rejected documents count."""
@@ -62,7 +63,7 @@ class Document:
     texts: frozenset[str] | None
     """All keys and strings of the data, or None if the reader did not visit them all."""
 
-    def __init__(self, data: dict[str, Any], index: int, first_line: int) -> None:
+    def __init__(self, data: JsonDict, index: int, first_line: int) -> None:
         self.data = data
         self.texts = None
         self.index = index

@@ -7,10 +7,12 @@ counted instead of overflowing, and aliases count as the values they refer to.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load_table
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source.nodes import (
     MAX_DEPTH,
     MAX_DOCUMENT,
@@ -22,11 +24,6 @@ from ptcompile.source.nodes import (
     unreadable_error,
 )
 from ptcompile.source.scalars import key, resolve
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 _CANNOT_START: dict[str, tuple[str, str]] = {
     "\t": ("a tab cannot indent YAML", "indent with spaces"),
@@ -130,7 +127,7 @@ class Frame:
 
     __slots__ = ("anchor", "children", "data", "flow", "key", "merged", "parts", "size", "start", "values")
 
-    def __init__(self, event: Any, data: dict[str, Any] | list[Any]) -> None:
+    def __init__(self, event: Any, data: JsonDict | list[Any]) -> None:
         self.data: Any = data
         self.children: Any = {} if type(data) is dict else []
         self.start: int = event.start_mark.index
@@ -326,7 +323,7 @@ def _read_documents(text: str, findings: list[ReaderProblem], *, check_slash: bo
 
 def _begin(
     event: Any,
-    data: dict[str, Any] | list[Any],
+    data: JsonDict | list[Any],
     stack: list[Frame],
     anchors: dict[str, ParsedValue | None],
     findings: list[ReaderProblem],

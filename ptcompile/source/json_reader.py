@@ -9,6 +9,7 @@ from functools import partial
 from ptcompile._internal.limits import limits
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.diagnostics import Path, Problem, problem_at
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source.exact_reader import parse
 from ptcompile.source.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, ReaderProblem
 from ptcompile.source.scalars import through_json
@@ -21,7 +22,7 @@ _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
 class JsonValue(NamedTuple):
     """One value of a JSON stream and the offsets of its text; `data` is None if it is null or rejected."""
 
-    data: dict[str, Any] | None
+    data: JsonDict | None
     start: int
     end: int
     findings: list[ReaderProblem]
@@ -75,7 +76,7 @@ def _skip_whitespace(text: str, offset: int) -> int:
     return match.end() if match else offset
 
 
-def _object(repeated: list[bool], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(repeated: list[bool], pairs: list[tuple[str, Any]]) -> JsonDict:
     data = dict(pairs)
     if len(data) != len(pairs):
         repeated.append(True)
@@ -119,12 +120,12 @@ def _value(text: str, data: Any, start: int, end: int, parts: list[Any] | None, 
     return JsonValue(data, start, end, findings)
 
 
-def _without_lone_surrogates(data: dict[str, Any]) -> dict[str, Any]:
+def _without_lone_surrogates(data: JsonDict) -> JsonDict:
     """Replace lone surrogates by the replacement character, as Go does."""
     text = json.dumps(data, ensure_ascii=False)
     if text.isascii() or not re.search("[\ud800-\udfff]", text):
         return data
-    clean: dict[str, Any] = json.loads(re.sub("[\ud800-\udfff]", "\ufffd", text))
+    clean: JsonDict = json.loads(re.sub("[\ud800-\udfff]", "\ufffd", text))
     return clean
 
 

@@ -66,6 +66,13 @@ class EnvEntry(NamedTuple):
         return self.value_path if self.writer and not self.source else (*self.path, "name")
 
 
+class Written(NamedTuple):
+    """A part of an object, such as a volume, and its path in the object."""
+
+    path: Path
+    data: Json
+
+
 class ManifestContainer:
     """One container of a template, with its path from the root of the object. Each property is read once."""
 
@@ -249,9 +256,10 @@ class ManifestContainer:
         return entry._replace(value=known_text(manifest, key), writer=writer)
 
     @cached_property
-    def mounts(self) -> tuple[tuple[Path, Json], ...]:
-        """The volume mounts with their paths."""
-        return tuple(((*self.path, "volumeMounts", i), mount) for i, mount in _mappings(self.spec.get("volumeMounts")))
+    def mounts(self) -> tuple[Written, ...]:
+        """The volume mounts."""
+        mounts = _mappings(self.spec.get("volumeMounts"))
+        return tuple(Written((*self.path, "volumeMounts", i), mount) for i, mount in mounts)
 
 
 class ManifestTemplate:
@@ -275,10 +283,10 @@ class ManifestTemplate:
         return nested_map(self.data, "spec")
 
     @cached_property
-    def volumes(self) -> dict[str, tuple[Path, Json]]:
-        """The pod's volumes by name, with their paths."""
+    def volumes(self) -> dict[str, Written]:
+        """The pod's volumes by name."""
         return {
-            as_string(volume.get("name")): ((*self.path, "spec", "volumes", i), volume)
+            as_string(volume.get("name")): Written((*self.path, "spec", "volumes", i), volume)
             for i, volume in _mappings(self.spec.get("volumes"))
         }
 

@@ -70,7 +70,7 @@ def test_every_module_of_a_family_is_in_its_table() -> None:
     for family in pkgutil.iter_modules(ptcompile.linter.__path__, "ptcompile.linter."):
         if family.ispkg:
             for module in pkgutil.iter_modules(import_module(family.name).__path__, family.name + "."):
-                assert (module.name in named) == hasattr(import_module(module.name), "RULE"), module.name
+                assert (module.name in named) == hasattr(import_module(module.name), "check"), module.name
 
 
 def test_a_name_is_found_by_its_code() -> None:

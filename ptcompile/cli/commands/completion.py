@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from shlex import quote
 
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.cli import files
-from ptcompile.cli.commands import TABLE
+from ptcompile.cli import build_parser, files
+from ptcompile.cli.commands import COMMANDS, TABLE
 from ptcompile.cli.options import ALL, REPORT_FORMAT, Parser
 from ptcompile.report import FORMATS
 
@@ -49,8 +49,6 @@ def run(options: argparse.Namespace) -> int:
 
 def every_command() -> Iterator[Command]:
     """Yield the commands with their options, read from the parser."""
-    from ptcompile.cli import build_parser
-    from ptcompile.cli.commands import COMMANDS
 
     for name, command in COMMANDS.items():
         parser = build_parser(name)

@@ -21,11 +21,13 @@ from ptcompile.cli.reporter import Reporter
 from ptcompile.compiler.reader import load_profile
 from ptcompile.diagnostics import Diagnostic, field_path, has_error
 from ptcompile.kubernetes.unstructured import (
+    JsonDict,
     as_mapping,
     as_string,
     kind_of,
     namespace_of,
     nested_map,
+    nested_string,
     object_name,
     without_keys,
 )
@@ -237,7 +239,7 @@ def _identity(item: Json) -> tuple[tuple[str, str], str, str]:
     return kind_of(item), namespace_of(item), object_name(item)
 
 
-def _place(manifest: dict[str, Any], spec: Json) -> dict[str, Any]:
+def _place(manifest: JsonDict, spec: Json) -> JsonDict:
     """Return a manifest with the annotation of Helm that names the file of its spec."""
     kept = {key: value for key, value in _annotations(spec).items() if key.startswith("postrenderer.helm.sh/")}
     if not kept:
@@ -302,10 +304,10 @@ def _as_result(finding: _Finding) -> Json:
     api_version, kind = kind_of(item)
     path = _source_path(item)
     index = as_string(_annotations(item).get(_INDEX))
-    namespace = as_string(nested_map(item, "metadata").get("namespace"))
+    namespace = nested_string(item, "metadata", "namespace")
     place = field_path(diagnostic.path)
     message = diagnostic.text
-    result: dict[str, Any] = {
+    result: JsonDict = {
         "message": f"{message}; {diagnostic.help}" if diagnostic.help else message,
         "severity": _SEVERITIES[diagnostic.severity],
         "resourceRef": {"apiVersion": api_version, "kind": kind, "name": object_name(item)},

@@ -93,7 +93,7 @@ def total_quantity(text: str) -> quantity.Quantity:
     return quantity.parse(text) or quantity.Quantity(0)
 
 
-_NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
+NOT_INHERITED = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
 """Fields that an auxiliary role does not inherit from the job."""
 
 
@@ -121,5 +121,5 @@ def to_source_field(problem: Problem, spec: Json) -> Problem:
         return problem
     role = get(job, path[1:depth])
     in_role = isinstance(role, Mapping) and path[depth] in role
-    in_job = isinstance(job, Mapping) and path[depth] in job and not (depth == 3 and path[depth] in _NOT_INHERITED)
+    in_job = isinstance(job, Mapping) and path[depth] in job and not (depth == 3 and path[depth] in NOT_INHERITED)
     return with_path(problem, ("spec", *path[depth:])) if in_job and not in_role else problem

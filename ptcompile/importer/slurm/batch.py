@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count, takewhile
 from os.path import splitext
 
-from ptcompile._internal.namedtuple import Any, NamedTuple
+from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.importer.slurm import leftovers, sweeps
 from ptcompile.importer.slurm.allocation import allocate, variables_of
@@ -19,6 +19,7 @@ from ptcompile.importer.slurm.fields import ScriptJob, comments_of, fields_of
 from ptcompile.importer.slurm.findings import ScriptFindings
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep, follow_batch, place_of
 from ptcompile.kubernetes.commands import SHELLS, basename
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source.documents import Source
 
 _MAX_NAME = 40
@@ -30,7 +31,7 @@ _shebang = re.compile(r"#![ \t]*(?:\S*/env[ \t]+(?:-\S+[ \t]+)*)?(\S+)").match
 class ImportedScript(NamedTuple):
     """The spec of a script, and what has to be said about it."""
 
-    document: dict[str, Any] | None
+    document: JsonDict | None
     """None if the script is refused."""
     comments: Mapping[Path, str]
     """The lines that values of the spec come from."""
@@ -127,7 +128,7 @@ class _Batch:
             chain=array.size if array is not None and is_chain else 0,
         )
 
-    def document(self, job: ScriptJob) -> dict[str, Any]:
+    def document(self, job: ScriptJob) -> JsonDict:
         """Return the spec, with variants for the jobs of an array."""
         leftovers.report_step_options(job.step, self.findings)
         document = {

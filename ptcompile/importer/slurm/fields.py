@@ -19,7 +19,7 @@ from ptcompile.importer.slurm.leftovers import is_rendezvous, kept_variables, re
 from ptcompile.importer.slurm.program import FollowedScript, ScriptStep
 from ptcompile.importer.slurm.sweeps import known_text, label
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.unstructured import get
+from ptcompile.kubernetes.unstructured import JsonDict, get
 
 
 class ScriptJob(NamedTuple):
@@ -41,7 +41,7 @@ class ScriptJob(NamedTuple):
     """Number of jobs of an array that are one long training, or 0."""
 
 
-def fields_of(job: ScriptJob) -> dict[str, Any]:
+def fields_of(job: ScriptJob) -> JsonDict:
     """Return the fields of the spec, and report what they lack."""
     step, findings = job.step, job.findings
     allocation = allocation_of(step, job.options)
@@ -91,7 +91,7 @@ def _folder(job: ScriptJob) -> str:
     return folder if folder.startswith("/") and "$" not in folder else ""
 
 
-def _volumes(step: ScriptStep, findings: ScriptFindings) -> dict[str, Any]:
+def _volumes(step: ScriptStep, findings: ScriptFindings) -> JsonDict:
     """Return a volume for each mounted folder: which one it is on the cluster, the reader decides."""
     given = step.container.mounts
     mounts = {mount.target: mount.is_read_only for mount in reversed(given) if mount.target.startswith("/")}
@@ -113,7 +113,7 @@ def _volumes(step: ScriptStep, findings: ScriptFindings) -> dict[str, Any]:
     }
 
 
-def _resources(job: ScriptJob, allocation: Allocation) -> dict[str, Any]:
+def _resources(job: ScriptJob, allocation: Allocation) -> JsonDict:
     """Return the amounts of a node."""
     if allocation.memory == 0:
         text = "all memory of the node, mem=0, is not an amount"
@@ -164,13 +164,13 @@ _limit = re.compile(
 _trap = re.compile(r"(?m)^[ \t]*trap[ \t]")
 
 
-def _run_policy(job: ScriptJob) -> dict[str, Any]:
+def _run_policy(job: ScriptJob) -> JsonDict:
     """Return when the job ends and what restarts it: --time, --requeue, scripts that requeue themselves.
 
     Source: docs/facts/slurm.md#requeue.
     """
     options = job.options
-    policy: dict[str, Any] = {}
+    policy: JsonDict = {}
     requeue = _requeue.search(job.text)
     if requeue is not None:
         policy["backoffLimit"] = _retries(job)
@@ -208,7 +208,7 @@ def _grace(options: Options) -> int | None:
 _prefix = re.compile(r"^(?:APPTAINERENV|SINGULARITYENV)_")
 
 
-def _env(job: ScriptJob, launch: StepLaunch) -> dict[str, Any]:
+def _env(job: ScriptJob, launch: StepLaunch) -> JsonDict:
     """Return the variables of the pods, with the values that they have in the script."""
     findings = job.findings
     exported: dict[str, str] = {}

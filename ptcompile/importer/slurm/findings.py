@@ -8,15 +8,11 @@ from functools import partialmethod
 
 from ptcompile._internal.namedtuple import Any
 from ptcompile._internal.secret_formats import mask_formats
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, Severity
+from ptcompile.source.documents import Source
 from ptcompile.source.secrets.commands import is_written_secret, script_secrets
 from ptcompile.source.secrets.masking import masker
 from ptcompile.source.secrets.names import is_secret
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics import Severity
-    from ptcompile.source.documents import Source
 
 Offsets = tuple[int, int]
 """Offsets of a part of the script: its start and its end."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.importer.slurm.allocation import Allocation
 from ptcompile.importer.slurm.findings import ScriptFindings, shortened
 from ptcompile.importer.slurm.program import ScriptStep
 from ptcompile.kubernetes.commands import PROCESS_WORDS, SHELLS, basename, unwrap
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers.arguments import read_arguments
 from ptcompile.simulator.launchers.command import entry_arguments
@@ -30,9 +30,9 @@ class StepLaunch:
         self.allocation = allocation
         self.findings = findings
         self.options = step.invocation.options
-        self.fields: dict[str, Any] = {}
+        self.fields: JsonDict = {}
         """script, module, command, args, elastic."""
-        self.elastic: dict[str, Any] = {}
+        self.elastic: JsonDict = {}
         self.env: dict[str, str] = {}
         self.nodes = allocation.nodes
         """0 if elastic.nnodes has the number."""

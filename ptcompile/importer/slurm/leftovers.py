@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from ptcompile._internal.namedtuple import Any
 from ptcompile.importer.slurm.directives import Directives, SlurmOption, rows_of
 from ptcompile.importer.slurm.findings import Offsets, ScriptFindings, shortened
 from ptcompile.importer.slurm.program import ScriptStep, setup_kind
+from ptcompile.kubernetes.unstructured import JsonDict
 
 
 def report_directives(directives: Directives, findings: ScriptFindings) -> None:
@@ -109,11 +109,11 @@ _networks = re.compile(r"(?:FI|UCX|OMPI|I_MPI|MPICH|PMIX|PMI)_").match
 
 def kept_variables(
     step: ScriptStep, exported: Mapping[str, str], findings: ScriptFindings, places: Mapping[str, Offsets]
-) -> dict[str, Any]:
+) -> JsonDict:
     """Return the variables that the pods get, and report the others."""
     networks, left = rows_of("networks"), rows_of("left")
     command = " ".join(" ".join(step.argv).split())
-    kept: dict[str, Any] = {}
+    kept: JsonDict = {}
     for name, value in exported.items():
         place = places[name]
         if name in findings.secrets or name in findings.secret_names:

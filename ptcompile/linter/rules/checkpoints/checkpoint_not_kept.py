@@ -43,13 +43,13 @@ Source: Kubernetes 1.36, volumes: an emptyDir lives as long as its pod.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, is_recreated
+from ptcompile.linter.rule import Findings, Subject, found_at, is_recreated
 from ptcompile.linter.spot import spot_label
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if not (is_recreated(subject, template) or _replaces_preempted_pods(subject, template)):
             continue
@@ -77,13 +77,10 @@ def _temporary_storage(template: ManifestTemplate, container: ManifestContainer,
     mount = mount_for(container, folder)
     if mount is None:
         return "no volume"
-    volume = volume_of(template, mount[1])
-    if volume is None or not {"emptyDir", "ephemeral"} & volume[1].keys():
+    volume = volume_of(template, mount.data)
+    if volume is None or not {"emptyDir", "ephemeral"} & volume.data.keys():
         return None
     # the pod and its volumes survive a restart in place
     if template.spec.get("restartPolicy") == "OnFailure":
         return None
-    return "an emptyDir" if "emptyDir" in volume[1] else "an ephemeral volume"
-
-
-RULE = Rule("checkpoint-not-kept", _check, severity="warning", stage="run", authority="ptcompile")
+    return "an emptyDir" if "emptyDir" in volume.data else "an ephemeral volume"

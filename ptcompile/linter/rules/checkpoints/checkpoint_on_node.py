@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, is_recreated
+from ptcompile.linter.rule import Findings, Subject, found_at, is_recreated
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 
 _is_local_part = Pattern(
@@ -60,7 +60,7 @@ _SHARED = Pattern(
 _LOCAL_ROOTS = frozenset({"tmp", "var", "root", "etc"})
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     pods = sum(template.replicas for template in subject.templates)
     for template in subject.templates:
         if pods < 2 and not is_recreated(subject, template):
@@ -68,8 +68,8 @@ def _check(subject: Subject) -> Findings:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
-                volume = volume_of(template, mount[1]) if mount is not None else None
-                source = nested_map(volume[1], "hostPath") if volume is not None else {}
+                volume = volume_of(template, mount.data) if mount is not None else None
+                source = nested_map(volume.data, "hostPath") if volume is not None else {}
                 host_path = as_string(source.get("path"))
                 if _is_local(host_path, created=source.get("type") == "DirectoryOrCreate"):
                     yield found_at(
@@ -85,6 +85,3 @@ def _is_local(path: str, *, created: bool) -> bool:
     parts = path.strip("/").split("/")
     is_local = created or parts[0] in _LOCAL_ROOTS or any(_is_local_part(part) for part in parts)
     return bool(path) and is_local and not _SHARED.search(path)
-
-
-RULE = Rule("checkpoint-on-node", _check, severity="warning", stage="run", authority="ptcompile")

@@ -45,28 +45,28 @@ Source: Kubernetes 1.36, volumeMounts.readOnly.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import Json, as_mapping
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
 
 _READ_ONLY_SOURCES = ("configMap", "secret", "projected", "downwardAPI")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             for checkpoint in written_checkpoints(container):
                 mount = mount_for(container, checkpoint.folder)
-                volume = volume_of(template, mount[1]) if mount is not None else None
+                volume = volume_of(template, mount.data) if mount is not None else None
                 if mount is None or volume is None:
                     continue
 
-                help_text = _help_if_read_only(mount[1], volume[1])
+                help_text = _help_if_read_only(mount.data, volume.data)
                 if help_text is not None:
                     yield found_at(
                         checkpoint.path,
-                        f"no checkpoint can be written to {checkpoint.folder}: the volume at {mount_path(mount[1])} is "
-                        "read-only",
+                        f"no checkpoint can be written to {checkpoint.folder}: the volume at "
+                        f"{mount_path(mount.data)} is read-only",
                         help_text,
                         severity=None if checkpoint.is_output else "warning",
                     )
@@ -83,6 +83,3 @@ def _help_if_read_only(mount: Json, volume: Json) -> str | None:
         if as_mapping(fields).get("readOnly") is True:
             return f"remove readOnly from the volume's {source}, or write elsewhere"
     return None
-
-
-RULE = Rule("read-only-checkpoint", _check, severity="error", stage="run", authority="kubelet")

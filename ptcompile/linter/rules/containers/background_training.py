@@ -29,14 +29,14 @@ Source: POSIX 2024, asynchronous lists; Kubernetes 1.36, a container lives as lo
 from __future__ import annotations
 
 from ptcompile.linter.containers import training_command
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.shell.script import SHELL_COMMANDS, Script
 
 _QUICK = SHELL_COMMANDS - {"read", "sleep", "source", ".", "eval"}
 """Commands that take no time."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         script = container.script if container.is_main else None
         if script is not None and _leaves_training(script):
@@ -55,6 +55,3 @@ def _leaves_training(script: Script) -> bool:
     after = script.commands[script.commands.index(training) + 1 :]
     is_quick = all(command.in_background or command.words[0] in _QUICK for command in after)
     return is_quick and not (training.doubt or script.endless or script.unread)
-
-
-RULE = Rule("background-training", _check, severity="error", stage="run", authority="kubelet")

@@ -30,15 +30,14 @@ Source: CUDA 13, HIP 7 and oneAPI, environment variables; Kubernetes 1.36, devic
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.devices import stack_of
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _is_list = Pattern(r"\d{1,8}(?:\s{0,8},\s{0,8}\d{1,8}){0,255}").fullmatch
 _is_nothing = Pattern(r"-1|[A-Za-z]{0,16}").fullmatch
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     processes = {role.path: role.rendezvous.processes or 0 for role in subject.training_roles if role.is_torchrun}
     for container in subject.containers:
         stack = stack_of(container.limits)
@@ -52,7 +51,7 @@ def _check(subject: Subject) -> Findings:
                     entry.value_path,
                     f"{entry.name}={entry.value}: {problem}",
                     "remove the variable",
-                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
                     severity="error" if is_short else None,
                 )
 
@@ -78,6 +77,3 @@ def _count_visible(value: str, count: int) -> int:
     numbers = [int(word) for word in value.split(",")] if _is_list(value.strip()) else []
     beyond = next((i for i, number in enumerate(numbers) if number >= count), len(numbers))
     return len(set(numbers[:beyond]))
-
-
-RULE = Rule("cuda-visible-devices", _check, severity="warning", stage="run", authority="ptcompile")

@@ -32,10 +32,8 @@ NCCL_DEBUG; Gloo with DETAIL: measured on PyTorch 2.13.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.containers import starts_training
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _COSTS = {
@@ -49,22 +47,21 @@ _COSTS_OF_GLOO = {
 }
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         costs = {}
-        if accelerators(container):
+        if container.accelerators:
             costs = _COSTS
         elif _starts_python(container):
             costs = _COSTS_OF_GLOO
         for entry in container.variables if costs else ():
             cost = costs.get((entry.name, (entry.value or "").upper()))
             if cost is not None:
-                path = entry.name_path
                 yield found_at(
-                    path,
+                    entry.name_path,
                     f"{entry.name}={entry.value}: {cost}, for as long as the job runs",
                     "remove the variable when debugging is done",
-                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
                 )
 
 
@@ -73,6 +70,3 @@ def _starts_python(container: ManifestContainer) -> bool:
     if not container.is_main:
         return False
     return starts_training(container) or any(word.endswith(".py") for word in container.launch.entry)
-
-
-RULE = Rule("debug-left-on", _check, severity="warning", stage="run", authority="ptcompile")

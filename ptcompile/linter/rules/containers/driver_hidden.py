@@ -32,16 +32,15 @@ Source: NVIDIA container toolkit 1.20, internal/config/image/capabilities.go; GK
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _CAPABILITIES = "NVIDIA_DRIVER_CAPABILITIES"
 _FOLDER = "/usr/local/nvidia/lib64"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         is_gke = any(key.startswith("cloud.google.com/gke-") for key in string_map(template.spec.get("nodeSelector")))
         for container in template.containers:
@@ -63,7 +62,7 @@ def _hidden_by(container: ManifestContainer, is_gke: bool) -> Findings:
             entry.value_path,
             f"without {missing} the processes find no libcuda, and so no GPU",
             f"write {better}",
-            Fix(f"add {missing}", (Edit("set", entry.value_path, better),), safe=False),
+            fix_setting(f"add {missing}", entry.value_path, better, safe=False),
         )
 
 
@@ -73,6 +72,3 @@ def _missing_part(name: str, value: str, is_gke: bool) -> str:
         words = {word.strip() for word in value.lower().split(",")}
         return "compute" if words.isdisjoint({"compute", "all"}) else ""
     return _FOLDER if name == "LD_LIBRARY_PATH" and is_gke and _FOLDER not in value else ""
-
-
-RULE = Rule("driver-hidden", _check, severity="warning", stage="run", authority="kubelet")

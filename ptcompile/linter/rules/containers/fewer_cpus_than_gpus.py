@@ -35,21 +35,17 @@ from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.devices import count_whole_gpus
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         count = count_whole_gpus(container)
         cpu_limit = container.limits.get("cpu")
         amount = quantity.parse(cpu_limit) if count else None
         if amount is not None and 0 < amount.nano < count * quantity.NANO:
-            path = (*container.path, "resources", "limits", "cpu")
             yield found_at(
-                path,
+                (*container.path, "resources", "limits", "cpu"),
                 f"{cpu_limit} for {count} GPU{'s' if count > 1 else ''}: the processes that feed them are throttled",
                 f"raise the limit to at least {count} CPUs, better 8 per GPU",
             )
-
-
-RULE = Rule("fewer-cpus-than-gpus", _check, severity="warning", stage="run", authority="kubelet")

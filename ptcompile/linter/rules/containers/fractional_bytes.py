@@ -29,14 +29,14 @@ Source: Kubernetes 1.36, resource quantities, and the API server's own warning o
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 
 _MEBI = 2**20
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for name in ("memory", "ephemeral-storage"):
             limit = container.limits.get(name)
@@ -53,8 +53,5 @@ def _finding(path: Path, limit: str, amount: quantity.Quantity) -> Finding:
         path,
         f'fractional byte value "{amount.rounded()}" is invalid, must be an integer: the suffix m is a thousandth',
         f"write {intended or 'an amount in Mi or Gi'}",
-        Fix(f"write {intended}", (Edit("set", path, intended),), safe=False) if intended else None,
+        fix_setting(f"write {intended}", path, intended, safe=False) if intended else None,
     )
-
-
-RULE = Rule("fractional-bytes", _check, severity="error", stage="run", authority="kubelet")

@@ -35,14 +35,14 @@ from collections.abc import Sequence
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import training_command
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.shell.script import Script, ShellCommand
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         script = container.script if container.is_main else None
         training = training_command(script)
@@ -71,6 +71,3 @@ def _may_end_script(words: Sequence[str]) -> bool:
     if words[0] != "trap" or {"EXIT", "0", "ERR"}.isdisjoint(words):
         return False
     return "exit" in words[1] or " " not in words[1]
-
-
-RULE = Rule("hidden-failure", _check, severity="warning", stage="run", authority="kubelet")

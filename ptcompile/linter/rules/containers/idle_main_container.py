@@ -27,8 +27,7 @@ Source: ptcompile's own advice.
 from __future__ import annotations
 
 from ptcompile.linter.containers import LAUNCHERS, idle_command, starts_training_in_text, training_command
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 TYPE_CHECKING = False
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from ptcompile.shell.script import Script
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     has_launcher = subject.template_of("launcher") is not None
     for template in subject.templates:
         if has_launcher and template.role.lower() == "worker":
@@ -46,15 +45,16 @@ def _check(subject: Subject) -> Findings:
 
 def _check_template(template: ManifestTemplate) -> Findings:
     for container in template.containers:
-        count = accelerators(container) if container.is_main else 0
+        count = container.accelerators if container.is_main else 0
         if not count:
             continue
         command = idle_command(container)
         held = f"{count} accelerator{'s' if count > 1 else ''}"
         if command:
-            path = container.argv[0].path[:-1]
             yield found_at(
-                path, f"{command} holds {held} and never ends", "start the training, or request no accelerators"
+                container.argv[0].path[:-1],
+                f"{command} holds {held} and never ends",
+                "start the training, or request no accelerators",
             )
         elif container.script is not None:
             yield from _check_script(container, container.script, held)
@@ -86,6 +86,3 @@ def _check_script(container: ManifestContainer, script: Script, held: str) -> Fi
             f"if the training fails, {' '.join(idle.words[:2])} never ends: the job keeps {held}",
             "remove it: a failed pod has its logs, and the job can start another one",
         )
-
-
-RULE = Rule("idle-main-container", _check, severity="warning", stage="run", authority="ptcompile")

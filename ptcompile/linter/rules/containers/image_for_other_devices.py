@@ -30,10 +30,10 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.devices import stack_of, stack_of_image
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         devices = stack_of(container.limits)
         built_for = stack_of_image(as_string(container.spec.get("image"))) if devices is not None else None
@@ -45,6 +45,3 @@ def _check(subject: Subject) -> Findings:
             f"the image is built for {built_for.name}, but the container requests {resource}",
             f"use an image for {devices.name}",
         )
-
-
-RULE = Rule("image-for-other-devices", _check, severity="warning", stage="run", authority="ptcompile")

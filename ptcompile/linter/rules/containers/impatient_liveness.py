@@ -35,13 +35,12 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.linter.containers import starts_training
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MIN_PATIENCE_SECONDS = 300
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         probe = nested_map(container.spec, "livenessProbe")
         if not container.is_main or not probe or nested_map(container.spec, "startupProbe"):
@@ -49,14 +48,10 @@ def _check(subject: Subject) -> Findings:
         period = as_int(probe.get("periodSeconds"), 10) or 10
         failures = as_int(probe.get("failureThreshold"), 3) or 3
         seconds = as_int(probe.get("initialDelaySeconds")) + period * failures
-        if seconds < _MIN_PATIENCE_SECONDS and (accelerators(container) or starts_training(container)):
-            path = (*container.path, "livenessProbe")
+        if seconds < _MIN_PATIENCE_SECONDS and (container.accelerators or starts_training(container)):
             yield found_at(
-                path,
+                (*container.path, "livenessProbe"),
                 f"the kubelet kills the container if nothing answers in the first {seconds} seconds",
                 "add a startupProbe that waits longer, or remove the probe",
                 on_key=True,
             )
-
-
-RULE = Rule("impatient-liveness", _check, severity="warning", stage="run", authority="kubelet")

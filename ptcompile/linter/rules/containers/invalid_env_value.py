@@ -30,9 +30,8 @@ Source: NCCL 2.29, environment variables; PyTorch 2.13, torch/csrc/distributed/c
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import LEVEL_VARIABLES, NCCL_INTEGERS, THREAD_COUNTS
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _SWITCH_NUMBERS = {
     "true": "1",
@@ -46,7 +45,7 @@ _SWITCH_NUMBERS = {
 }
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             value = entry.value
@@ -58,7 +57,7 @@ def _check(subject: Subject) -> Findings:
                     path,
                     f"{entry.name} must be {expected}, not {value!r}",
                     f'write "{number}"' if number else f"write {expected}",
-                    Fix(f'write "{number}"', (Edit("set", path, number),), safe=False) if number else None,
+                    fix_setting(f'write "{number}"', path, number, safe=False) if number else None,
                 )
 
 
@@ -76,6 +75,3 @@ def _expected_value(name: str, value: str) -> str | None:
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
-
-
-RULE = Rule("invalid-env-value", _check, severity="warning", stage="run", authority="ptcompile")

@@ -30,8 +30,7 @@ interpreter.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 SWITCHES = frozenset(
     {
@@ -47,20 +46,16 @@ SWITCHES = frozenset(
 _OFF_VALUES = frozenset({"false", "no", "off", "disabled"})
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             value = (entry.value or "").lower()
             if entry.name in SWITCHES and (
                 value in _OFF_VALUES or (value == "0" and entry.name == "PYTHONFAULTHANDLER")
             ):
-                path = entry.value_path
                 yield found_at(
-                    path,
+                    entry.value_path,
                     f"{entry.name}={entry.value} turns the switch on: Python reads the value as 1",
                     'remove the variable, or write "1" to turn it on',
-                    Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
+                    fix_removing(f"remove {entry.name}", entry.path, safe=False),
                 )
-
-
-RULE = Rule("inverted-python-switch", _check, severity="warning", stage="run", authority="ptcompile")

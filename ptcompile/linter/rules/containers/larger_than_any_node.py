@@ -37,13 +37,13 @@ from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
 from ptcompile.linter.devices import WHOLE_GPUS
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MAX_AMOUNTS = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(WHOLE_GPUS, 16)}
 _LABELS = {"memory": "32Ti"}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         seen = set()
         for half in ("limits", "requests"):
@@ -52,14 +52,10 @@ def _check(subject: Subject) -> Findings:
                 amount = quantity.parse(written) if maximum and name not in seen else None
                 if maximum and amount is not None and amount.nano > maximum * quantity.NANO:
                     seen.add(name)
-                    path = (*container.path, "resources", half, name)
                     yield found_at(
-                        path,
+                        (*container.path, "resources", half, name),
                         f"{written} is more than any machine has ({_LABELS.get(name, maximum)}): the pod stays Pending",
                         "request what one node has, with more pods"
                         if name != "cpu"
                         else f"write {written}m for thousandths of a CPU",
                     )
-
-
-RULE = Rule("larger-than-any-node", _check, severity="warning", stage="run", authority="ptcompile")

@@ -32,18 +32,14 @@ Source: Kubernetes 1.36, images: the pull policy is Always for latest and IfNotP
 from __future__ import annotations
 
 from ptcompile.linter.containers import mutable_rank_images
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container, image in mutable_rank_images(subject):
         if container.spec.get("imagePullPolicy") not in ("IfNotPresent", "Never"):
-            path = (*container.path, "image")
             yield found_at(
-                path,
+                (*container.path, "image"),
                 f"{image} can change between two pod starts, so ranks may run different code",
                 "use a version tag or a digest",
             )
-
-
-RULE = Rule("latest-image", _check, severity="warning", stage="run", authority="ptcompile")

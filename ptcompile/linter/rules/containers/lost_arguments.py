@@ -36,7 +36,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import shorten
 from ptcompile.kubernetes.commands import LAUNCHERS, basename
 from ptcompile.linter.containers import mentions_training
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import Token
 
 _PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
@@ -44,7 +44,7 @@ _ZEROTH_ARGUMENTS = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh
 """Common values of $0, which appears in error messages only."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         call = container.call if container.mounted_script is None else None
         rest = container.argv[call.position + 1 :] if call is not None else ()
@@ -68,6 +68,3 @@ def _loses_training(script: str, unused: Sequence[Token]) -> bool:
     if len(words) == 1:
         return basename(words[0]) in LAUNCHERS
     return not mentions_training(script) and mentions_training(" ".join(word.text for word in unused))
-
-
-RULE = Rule("lost-arguments", _check, severity="error", stage="run", authority="kubelet")

@@ -29,12 +29,11 @@ Source: NCCL 2.29, environment variables; PyTorch 2.13, torch.distributed; OpenM
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import closest_variable
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             suggestion = closest_variable(entry.name)
@@ -44,8 +43,5 @@ def _check(subject: Subject) -> Findings:
                     path,
                     f"nothing reads {entry.name} (did you mean {suggestion}?)",
                     f"write {suggestion}",
-                    Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
+                    fix_setting(f"write {suggestion}", path, suggestion, safe=False),
                 )
-
-
-RULE = Rule("misspelt-env", _check, severity="warning", stage="run", authority="ptcompile")

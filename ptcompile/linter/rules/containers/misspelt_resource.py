@@ -36,21 +36,20 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _MIG = Pattern(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for half in ("limits", "requests"):
             for name in container.resource_list(half):
                 suggestion = _intended_resource(str(name)) if "/" in str(name) else None
                 if suggestion is not None and (half == "limits" or name not in container.limits):
-                    path = (*container.path, "resources", half, str(name))
                     yield found_at(
-                        path,
+                        (*container.path, "resources", half, str(name)),
                         f"no node has {name}, so the pod stays Pending (did you mean {suggestion}?)",
                         f"write {suggestion}",
                         Fix(
@@ -80,6 +79,3 @@ def _edits(container: ManifestContainer, name: str, new_name: str) -> Iterator[E
     for half in ("limits", "requests"):
         if name in container.resource_list(half):
             yield Edit("rename", (*container.path, "resources", half, name), new_name)
-
-
-RULE = Rule("misspelt-resource", _check, severity="warning", stage="run", authority="ptcompile")

@@ -31,20 +31,18 @@ container's own env comes after a device plugin's.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 _VARIABLE = "NVIDIA_VISIBLE_DEVICES"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             if entry.name != _VARIABLE or entry.value is None or "$(" in entry.value:
                 continue
             hides_all = entry.value in ("", "none", "void")
-            if hides_all and not accelerators(container):
+            if hides_all and not container.accelerators:
                 continue  # the usual way to hide GPUs from a container whose image requests all of them
             path = entry.value_path
             effect = "the container sees none of its GPUs" if hides_all else "the container sees GPUs of other pods"
@@ -52,8 +50,5 @@ def _check(subject: Subject) -> Findings:
                 path,
                 f"{_VARIABLE}={entry.value} overrides what the device plugin sets: {effect}",
                 "remove the variable",
-                Fix(f"remove {_VARIABLE}", (Edit("remove", entry.path),), safe=False),
+                fix_removing(f"remove {_VARIABLE}", entry.path, safe=False),
             )
-
-
-RULE = Rule("nvidia-visible-devices", _check, severity="warning", stage="run", authority="kubelet")

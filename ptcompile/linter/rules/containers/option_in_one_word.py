@@ -29,14 +29,13 @@ Source: Kubernetes 1.36, command and args of containers; Python 3.13, argparse.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _OPTION = Pattern(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         if not is_command_written(container) or starts_shell(container):
             continue  # an image's entry point may be a shell
@@ -49,8 +48,5 @@ def _check(subject: Subject) -> Findings:
                     word.path,
                     f"no shell splits {word.text!r}: the program sees no option {match[1]}",
                     f"write {joined}",
-                    Fix(f"write {joined}", (Edit("set", word.path, joined),), safe=False),
+                    fix_setting(f"write {joined}", word.path, joined, safe=False),
                 )
-
-
-RULE = Rule("option-in-one-word", _check, severity="warning", stage="run", authority="kubelet")

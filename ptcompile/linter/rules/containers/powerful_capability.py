@@ -27,26 +27,22 @@ Source: Linux 6.x, capabilities(7); Kubernetes 1.36, Pod Security Standards, bas
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_map, nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _POWERFUL_CAPABILITIES = ("SYS_ADMIN", "ALL")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         security = nested_map(container.spec, "securityContext")
-        added = nested_map(security, "capabilities").get("add")
+        added = nested_value(security, "capabilities", "add")
         if not container.is_main or security.get("privileged") is True or not isinstance(added, list):
             continue
         for i, name in enumerate(added):
             if str(name).removeprefix("CAP_") in _POWERFUL_CAPABILITIES:
-                path = (*container.path, "securityContext", "capabilities", "add", i)
                 yield found_at(
-                    path,
+                    (*container.path, "securityContext", "capabilities", "add", i),
                     f"{name} is almost equivalent to privileged: it opens the node to the training code",
                     "remove it, or add only the capability that the training needs",
                 )
-
-
-RULE = Rule("powerful-capability", _check, severity="warning", stage="style", authority="ptcompile")

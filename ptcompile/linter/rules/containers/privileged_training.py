@@ -33,17 +33,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_strings, nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import node_devices
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         devices = node_devices(template)
         for container in template.main_containers:
-            if nested_map(container.spec, "securityContext").get("privileged") is not True:
+            if nested_value(container.spec, "securityContext", "privileged") is not True:
                 continue
             path = (*container.path, "securityContext", "privileged")
             if devices:
@@ -64,12 +64,9 @@ def _check(subject: Subject) -> Findings:
 
 def _edits(container: ManifestContainer, path: Path) -> Iterator[Edit]:
     yield Edit("remove", path)
-    added = nested_map(container.spec, "securityContext", "capabilities").get("add")
+    added = nested_value(container.spec, "securityContext", "capabilities", "add")
     capabilities_path = (*path[:-1], "capabilities", "add")
     if not isinstance(added, list):
         yield Edit("set", capabilities_path, ["IPC_LOCK"])
     elif "IPC_LOCK" not in as_strings(added):
         yield Edit("append", capabilities_path, "IPC_LOCK")
-
-
-RULE = Rule("privileged-training", _check, severity="warning", stage="style", authority="ptcompile")

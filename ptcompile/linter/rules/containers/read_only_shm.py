@@ -29,23 +29,19 @@ Source: POSIX shm_open; Kubernetes 1.36, volumeMounts.readOnly.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.volumes import shm_mount
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         mount = shm_mount(container)
-        if mount is not None and mount[1].get("readOnly") is True:
-            path = (*mount[0], "readOnly")
+        if mount is not None and mount.data.get("readOnly") is True:
+            path = (*mount.path, "readOnly")
             yield found_at(
                 path,
                 f"{SHM} is read-only, but processes create shared memory there",
                 "remove readOnly",
-                Fix(f"remove readOnly from the mount at {SHM}", (Edit("remove", path),), safe=True),
+                fix_removing(f"remove readOnly from the mount at {SHM}", path, safe=True),
             )
-
-
-RULE = Rule("read-only-shm", _check, severity="warning", stage="run", authority="kubelet")

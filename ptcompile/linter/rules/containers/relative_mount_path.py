@@ -31,12 +31,11 @@ Source: kubelet 1.36, a mount path that is not absolute is taken from the root.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry_path, mount in container.mounts:
             mount_path = as_string(mount.get("mountPath"))
@@ -47,8 +46,5 @@ def _check(subject: Subject) -> Findings:
                     path,
                     f"{mount_path} is mounted at {absolute}, not below the working directory",
                     f"write {absolute}, or the intended path",
-                    Fix(f"write {absolute}", (Edit("set", path, absolute),), safe=False),
+                    fix_setting(f"write {absolute}", path, absolute, safe=False),
                 )
-
-
-RULE = Rule("relative-mount-path", _check, severity="warning", stage="style", authority="kubelet")

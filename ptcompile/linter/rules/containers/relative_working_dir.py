@@ -27,14 +27,13 @@ Source: OCI runtime specification 1.2, process.cwd; runc 1.2.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        if nested_map(template.spec, "os").get("name") == "windows":
+        if nested_value(template.spec, "os", "name") == "windows":
             continue
         for container in template.containers:
             working_dir = as_string(container.spec.get("workingDir"))
@@ -45,8 +44,5 @@ def _check(subject: Subject) -> Findings:
                     path,
                     f"{working_dir} is not an absolute path, so the container runtime rejects it",
                     f"write {absolute}, or the intended path",
-                    Fix(f"write {absolute}", (Edit("set", path, absolute),), safe=False),
+                    fix_setting(f"write {absolute}", path, absolute, safe=False),
                 )
-
-
-RULE = Rule("relative-working-dir", _check, severity="error", stage="run", authority="kubelet")

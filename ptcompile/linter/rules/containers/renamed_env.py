@@ -30,12 +30,11 @@ Source: PyTorch 2.2, ProcessGroupNCCL environment variables.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.environment import RENAMED_VARIABLES
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             new_name = RENAMED_VARIABLES.get(entry.name)
@@ -45,8 +44,5 @@ def _check(subject: Subject) -> Findings:
                     path,
                     f"{entry.name} is called {new_name} since PyTorch 2.2",
                     f"write {new_name}",
-                    Fix(f"write {new_name}", (Edit("set", path, new_name),), safe=False),
+                    fix_setting(f"write {new_name}", path, new_name, safe=False),
                 )
-
-
-RULE = Rule("renamed-env", _check, severity="warning", stage="style", authority="ptcompile")

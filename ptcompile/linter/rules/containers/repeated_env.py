@@ -32,12 +32,11 @@ Source: kube-apiserver 1.36 (a warning), kubelet 1.36: the last of two entries w
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.world.templates import EnvEntry, ManifestContainer
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         last = {entry.name: entry for entry in container.env}
         if len(last) == len(container.env):
@@ -45,16 +44,11 @@ def _check(subject: Subject) -> Findings:
         referenced = _referenced_variables(container)
         for entry in container.env:
             if entry.name and last[entry.name].path != entry.path:
-                path = (*entry.path, "name")
                 yield found_at(
-                    path,
+                    (*entry.path, "name"),
                     _message(entry.name, last[entry.name]),
                     "remove all entries but the last",
-                    Fix(
-                        f"remove the overridden {entry.name}",
-                        (Edit("remove", entry.path),),
-                        safe=entry.name not in referenced,
-                    ),
+                    fix_removing(f"remove the overridden {entry.name}", entry.path, safe=entry.name not in referenced),
                 )
 
 
@@ -72,6 +66,3 @@ def _referenced_variables(container: ManifestContainer) -> set[str]:
     """Return the variables that other values refer to: such a value uses the entry before it, not the last one."""
     behind = (part for entry in container.env for part in (entry.value or "").split("$(")[1:])
     return {part.partition(")")[0] for part in behind if ")" in part}
-
-
-RULE = Rule("repeated-env", _check, severity="warning", stage="run", authority="kubelet")

@@ -32,25 +32,21 @@ Source: kube-apiserver 1.36 (mountPath must be unique, as text); Linux mount sem
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.mounted import mount_path
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         volume_names: dict[str, str] = {}
         for entry_path, mount in container.mounts:
             folder = mount_path(mount)
             name = as_string(mount.get("name"))
             if folder in volume_names and volume_names[folder] != name:
-                path = (*entry_path, "mountPath")
                 yield found_at(
-                    path,
+                    (*entry_path, "mountPath"),
                     f"{name} hides {volume_names[folder]}, which is also mounted at {folder}",
                     "mount each volume in its own folder",
                 )
             elif folder:
                 volume_names[folder] = name
-
-
-RULE = Rule("repeated-mount-path", _check, severity="warning", stage="run", authority="kubelet")

@@ -28,13 +28,12 @@ Source: POSIX 2024, sh: command_file and -c.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, shell_index
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         argv = container.argv
         shell = shell_index(container)
@@ -50,8 +49,5 @@ def _check(subject: Subject) -> Findings:
                 word.path,
                 f"without -c, {basename(argv[shell].text)} takes this line as the name of a file",
                 "put -c before it",
-                Fix("put -c before it", (Edit("set", key, [*words[:index], "-c", *words[index:]]),), safe=False),
+                fix_setting("put -c before it", key, [*words[:index], "-c", *words[index:]], safe=False),
             )
-
-
-RULE = Rule("script-without-c", _check, severity="error", stage="run", authority="kubelet")

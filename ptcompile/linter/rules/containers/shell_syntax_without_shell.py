@@ -32,14 +32,14 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _OPERATORS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
 _PROGRAMS_WITH_OPERATORS = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})
 """Programs that take such arguments themselves."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         if (
             not is_command_written(container)
@@ -54,6 +54,3 @@ def _check(subject: Subject) -> Findings:
                 f"{word.text} is an argument of {basename(container.argv[0].text)}: no shell runs",
                 'run it in a shell: [bash, -c, "..."]',
             )
-
-
-RULE = Rule("shell-syntax-without-shell", _check, severity="warning", stage="run", authority="kubelet")

@@ -31,14 +31,13 @@ Source: Kubernetes 1.36, variables in env values; the image's own variables cann
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.source.secrets.names import is_credential
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         defined: set[str] = set()
         for entry in container.env:
@@ -58,9 +57,6 @@ def _check(subject: Subject) -> Findings:
                     path,
                     f"{match[0]} is not expanded: no shell reads env values",
                     f"write $({name})" if all_defined else help,
-                    Fix(f"write $({name})", (Edit("set", path, replaced),), safe=False) if all_defined else None,
+                    fix_setting(f"write $({name})", path, replaced, safe=False) if all_defined else None,
                 )
             defined.add(entry.name)
-
-
-RULE = Rule("shell-variable-in-env", _check, severity="warning", stage="run", authority="kubelet")

@@ -32,10 +32,9 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.schema_files import load_table
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import is_command_written, starts_shell
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
@@ -43,7 +42,7 @@ _PROGRAMS_WITH_VARIABLES = frozenset({"envsubst", "perl", "awk", "sed", "make"})
 """Programs that interpret such arguments themselves."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     instead = load_table("linter/slurm.json")["instead"]
     for container in subject.containers:
         if (
@@ -63,7 +62,7 @@ def _check(subject: Subject) -> Findings:
                     word.path,
                     f"{match[0]} is not expanded: no shell runs",
                     f"use {instead[name]}" if name in instead else f"write $({name})",
-                    Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if is_defined else None,
+                    fix_setting(f"write $({name})", word.path, replaced, safe=False) if is_defined else None,
                     severity="error" if _launcher_reads(subject, container, match[0]) else None,
                 )
 
@@ -74,6 +73,3 @@ def _launcher_reads(subject: Subject, container: ManifestContainer, variable: st
     return any(
         variable in value for rendezvous in settings for value in (rendezvous.endpoint, *rendezvous.options.values())
     )
-
-
-RULE = Rule("shell-variable-without-shell", _check, severity="warning", stage="run", authority="kubelet")

@@ -42,17 +42,13 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.schema_files import load_table
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
-from ptcompile.shell.script import SHELL_COMMANDS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.shell.script import Script
+from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.shell.script import SHELL_COMMANDS, Script
 
 _VARIABLE = Pattern(r"\$\{?(SLURM_\w+)\b(?!:?[-+])")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         started = container.argv[: container.start_index + 1]
         srun = next((token for token in started if basename(token.text) == "srun"), None)
@@ -82,5 +78,3 @@ def _slurm_in(script: Script) -> tuple[str, str] | None:
 
 
 _UNKNOWN = frozenset({"unknown", "unset"})
-
-RULE = Rule("slurm-launch", _check, severity="warning", stage="run", authority="ptcompile")

@@ -34,18 +34,14 @@ Source: Kubernetes 1.36, images: pull policies.
 from __future__ import annotations
 
 from ptcompile.linter.containers import mutable_rank_images
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container, image in mutable_rank_images(subject):
         if container.spec.get("imagePullPolicy") == "IfNotPresent":
-            path = (*container.path, "imagePullPolicy")
             yield found_at(
-                path,
+                (*container.path, "imagePullPolicy"),
                 f"each node keeps the {image} it pulled first, so pods may run different code",
                 "use a version tag or a digest",
             )
-
-
-RULE = Rule("stale-image", _check, severity="warning", stage="run", authority="kubelet")

@@ -29,14 +29,13 @@ Source: Kubernetes 1.36, CPU limits are enforced by throttling; OpenMP 5.2, OMP_
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             if entry.name not in _VARIABLES or not entry.value or not _is_number(entry.value):
@@ -49,12 +48,9 @@ def _check(subject: Subject) -> Findings:
                     path,
                     f"{entry.value} threads share {limit} CPUs and are throttled",
                     f"use at most {cpus}",
-                    Fix(f"set {entry.name} to {cpus}", (Edit("set", path, str(cpus)),), safe=False),
+                    fix_setting(f"set {entry.name} to {cpus}", path, str(cpus), safe=False),
                 )
 
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 7
-
-
-RULE = Rule("threads-above-cpus", _check, severity="warning", stage="run", authority="kubelet")

@@ -29,16 +29,15 @@ Source: Kubernetes 1.36, resource quantities; runc 1.2, a container init that is
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _MIN_BYTES = 4 * 2**20
 _MAX_GIBIBYTES = 4096
 """Largest number without a unit that was probably meant in Gi."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         limit = container.limits.get("memory")
         amount = quantity.parse(limit)
@@ -50,8 +49,5 @@ def _check(subject: Subject) -> Findings:
             path,
             f"{limit} is {amount.value} bytes, but no container starts with less than 4 MiB",
             f"write the unit, such as {limit}Gi" if lacks_unit else "raise the limit",
-            Fix(f"write {limit}Gi", (Edit("set", path, f"{limit}Gi"),), safe=False) if lacks_unit else None,
+            fix_setting(f"write {limit}Gi", path, f"{limit}Gi", safe=False) if lacks_unit else None,
         )
-
-
-RULE = Rule("tiny-memory-limit", _check, severity="error", stage="run", authority="kubelet")

@@ -30,12 +30,12 @@ Source: Kubernetes 1.36, resource quantities and scheduling by requests.
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MIN_BYTES = 4 * 2**20
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         request = container.requests.get("memory")
         amount = quantity.parse(request)
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
             f"{request} is {size} bytes, which reserves nothing",
             "write the unit, such as Gi",
         )
-
-
-RULE = Rule("tiny-memory-request", _check, severity="warning", stage="run", authority="kubelet")

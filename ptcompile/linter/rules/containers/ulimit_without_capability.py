@@ -30,8 +30,8 @@ Source: Linux 6.x, setrlimit(2); Kubernetes 1.36, security contexts.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_strings, nested_map, nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ptcompile.shell.script import ShellCommand
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         if not _may_raise(container) or _can_raise_limits(container):
             continue
@@ -67,8 +67,5 @@ def _raises(command: ShellCommand) -> bool:
 def _can_raise_limits(container: ManifestContainer) -> bool:
     """Return whether the container may raise hard limits."""
     security = nested_map(container.spec, "securityContext")
-    added = {name.removeprefix("CAP_") for name in as_strings(nested_map(security, "capabilities").get("add"))}
+    added = {name.removeprefix("CAP_") for name in as_strings(nested_value(security, "capabilities", "add"))}
     return security.get("privileged") is True or bool(added & {"SYS_RESOURCE", "ALL"})
-
-
-RULE = Rule("ulimit-without-capability", _check, severity="warning", stage="run", authority="kubelet")

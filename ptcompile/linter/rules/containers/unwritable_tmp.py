@@ -30,9 +30,9 @@ Source: PyTorch 2.13, torch/distributed/elastic/multiprocessing/api.py; Python 3
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_value
 from ptcompile.linter.containers import is_command_written
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for
 from ptcompile.world.templates import ManifestContainer
 
@@ -40,10 +40,10 @@ _TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/usr/tmp")  # noqa: S108 - Python's d
 _VARIABLES = frozenset({"TMPDIR", "TEMP", "TMP"})
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
-        if nested_map(container.spec, "securityContext").get(
-            "readOnlyRootFilesystem"
+        if nested_value(
+            container.spec, "securityContext", "readOnlyRootFilesystem"
         ) is not True or not is_command_written(container):
             continue
         invocation = container.launch
@@ -52,9 +52,8 @@ def _check(subject: Subject) -> Findings:
             and "log-dir" not in invocation.options
             and not _has_writable_folder(container)
         ):
-            path = (*container.path, "securityContext", "readOnlyRootFilesystem")
             yield found_at(
-                path,
+                (*container.path, "securityContext", "readOnlyRootFilesystem"),
                 "torchrun needs a temporary folder, but /tmp is not writable",
                 "mount an emptyDir at /tmp",
             )
@@ -66,6 +65,3 @@ def _has_writable_folder(container: ManifestContainer) -> bool:
         return True
     folders = (*_TEMPORARY_FOLDERS, as_string(container.spec.get("workingDir")))
     return any(mount_for(container, folder) for folder in folders if folder)
-
-
-RULE = Rule("unwritable-tmp", _check, severity="warning", stage="run", authority="torchrun")

@@ -31,17 +31,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptcompile.diagnostics import Edit, Fix, shorten
+from ptcompile.diagnostics import shorten
 from ptcompile.kubernetes.commands import is_program, unwrap
 from ptcompile.linter.containers import is_command_written
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 from ptcompile.shell.calls import split_line
 from ptcompile.simulator import launchers
 from ptcompile.simulator.launchers import command
 from ptcompile.world.templates import ManifestContainer, Token
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in filter(is_command_written, subject.containers):
         argv = container.argv
         if argv and len(argv[0].text.split()) > 1:
@@ -62,7 +62,7 @@ def _finding(argv: Sequence[Token], index: int, message: str) -> Finding:
     items = [argument for argument in argv if argument.path[:-1] == word.path[:-1]]
     split = [text for argument in items for text in (words if argument is word else [argument.text])]
     title = "write each word as its own list item"
-    fix = Fix(title, (Edit("set", word.path[:-1], split),), safe=False) if words else None
+    fix = fix_setting(title, word.path[:-1], split, safe=False) if words else None
     return found_at(word.path, message, title, fix)
 
 
@@ -105,6 +105,3 @@ def _is_command_line(text: str, is_module: bool, starter: str) -> bool:
         return True
     has_options = any(word.startswith("-") for word in words[1:])
     return words[0].endswith(".py") and (has_options or (starter != "python" and not text.endswith(".py")))
-
-
-RULE = Rule("command-in-one-word", _check, severity="error", stage="run", authority="kubelet")

@@ -28,13 +28,10 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.linter.containers import image_references
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, image in image_references(subject):
         if is_placeholder(image):
             yield found_at(path, f"{image} is a placeholder", "render the template, and lint the result")
-
-
-RULE = Rule("image-placeholder", _check, severity="note", stage="pod", authority="kubelet")

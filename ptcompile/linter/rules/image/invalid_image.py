@@ -29,14 +29,11 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.linter.containers import image_references
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, image in image_references(subject):
         reason = None if is_placeholder(image) else why_not_image(image)
         if reason is not None:
             yield found_at(path, f"is not a valid image name: {reason}", "write REGISTRY/REPOSITORY:TAG")
-
-
-RULE = Rule("invalid-image", _check, severity="error", stage="pod", authority="kubelet")

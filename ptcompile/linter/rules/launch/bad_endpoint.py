@@ -31,26 +31,22 @@ static_tcp_rendezvous.py.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal, why_not_endpoint
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("bad-endpoint"):
         yield found_at(role.endpoint_path, obstacle.sentence, f"write one of them, {obstacle.better}")
-    for role in subject.training_roles:
+    for role in subject.torchrun_roles:
         endpoint = role.options.get("rdzv-endpoint", "")
         backend = role.rendezvous.backend
-        if not role.is_torchrun or backend not in BACKENDS or not is_literal(endpoint) or "," in endpoint:
+        if backend not in BACKENDS or not is_literal(endpoint) or "," in endpoint:
             continue
         why = why_not_endpoint(endpoint, static=backend == "static")
         if why is not None:
-            path = role.path_of("rdzv-endpoint")
             yield found_at(
-                path,
+                role.path_of("rdzv-endpoint"),
                 f"torchrun does not start with the endpoint {endpoint!r}: {why}",
                 "write HOST:PORT, the host without a scheme",
             )
-
-
-RULE = Rule("bad-endpoint", _check, severity="error", stage="run", authority="torchrun")

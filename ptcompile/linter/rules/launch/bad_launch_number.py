@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.linter.environment import is_never_number
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
@@ -39,7 +39,7 @@ _seconds = Pattern(r"(?a)\s*\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*").ful
 _MAX_VALUES = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         for option, value in _numeric_options(role).items():
             is_random = _has_random_name(role) and any(name in value for name in _HOST_NAMES)
@@ -84,6 +84,3 @@ def _expectation(option: str) -> str:
     if option == "monitor-interval":
         return "it must be a number of seconds, such as 0.1"
     return "it must be a port up to 65535" if option == "master-port" else "it must be a whole number of at least 0"
-
-
-RULE = Rule("bad-launch-number", _check, severity="error", stage="run", authority="torchrun")

@@ -29,23 +29,19 @@ Source: PyTorch 2.13, torch/distributed/run.py, parse_min_max_nnodes and config_
 from __future__ import annotations
 
 from ptcompile.linter.environment import is_never_number
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import is_literal
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         nnodes = role.options.get("nnodes", "")
         # elastic-range-reversed reports ranges that the operator sets
         is_certain = is_literal(nnodes) or (is_never_number(nnodes) and not role.is_uncertain("nnodes"))
-        if role.is_torchrun and role.rendezvous.nodes is None and is_certain and role.source_of("nnodes") != "operator":
-            path = role.path_of("nnodes")
+        if role.rendezvous.nodes is None and is_certain and role.source_of("nnodes") != "operator":
             yield found_at(
-                path,
+                role.path_of("nnodes"),
                 f"torchrun does not start with nnodes {nnodes!r}: it must be a number above 0, "
                 "or MIN:MAX with MIN up to MAX",
                 "write the number of pods that train",
             )
-
-
-RULE = Rule("bad-nnodes", _check, severity="error", stage="run", authority="torchrun")

@@ -29,9 +29,8 @@ text.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.commands import PROCESS_WORDS
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import torch_version
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
@@ -46,10 +45,10 @@ _WITHOUT_XPU = (2, 5)
 """The newest PyTorch that was found not to know xpu here; 2.13 does."""
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         nproc = role.options.get(_OPTION, "")
-        if not role.is_torchrun or not is_literal(nproc):
+        if not is_literal(nproc):
             continue
         torch = torch_version(role, subject.versions)
         if nproc == "xpu" and torch <= _WITHOUT_XPU and not role.installs_packages:
@@ -59,13 +58,13 @@ def _check(subject: Subject) -> Findings:
         if not _is_invalid(nproc):
             continue
         suggestion = nproc.strip().lower()
-        edit = role.edit_to(_OPTION, suggestion) if suggestion in PROCESS_WORDS else None
+        is_known = suggestion in PROCESS_WORDS
         yield found_at(
             role.path_of(_OPTION),
             f"torchrun does not start with {nproc!r} processes per node: it must be a number above "
             f"0, or one of {', '.join(PROCESS_WORDS)}",
             "write a number, or gpu for one process per GPU",
-            Fix(f"write {suggestion}", (edit,), safe=True) if edit else None,
+            role.fix_to(_OPTION, suggestion, f"write {suggestion}", safe=True) if is_known else None,
         )
 
 
@@ -76,6 +75,3 @@ def _is_invalid(nproc: str) -> bool:
         nproc.isascii() and nproc.isalpha() and nproc.islower()
     )  # may be a device type that only the image knows
     return nproc not in PROCESS_WORDS and (nproc in _NO_DEVICES or not may_be_device)
-
-
-RULE = Rule("bad-nproc", _check, severity="error", stage="run", authority="torchrun")

@@ -32,17 +32,17 @@ to nothing.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.diagnostics import Fix, Path
+from ptcompile.linter.rule import Findings, Subject, fix_removing, fix_setting, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import SWITCHES, is_int, is_literal, option_variable
 
 _DIGITS = {"true": "1", "yes": "1", "on": "1", "false": "0", "no": "0", "off": "0"}
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        for option in SWITCHES if role.is_torchrun else ():
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
+        for option in SWITCHES:
             value = role.launch.env.get(option_variable(option))
             if value is None or not is_literal(value) or is_int(value):
                 continue
@@ -62,11 +62,8 @@ def _value_path(role: TrainingRole, option: str) -> Path:
 
 def _fix(role: TrainingRole, option: str, path: Path, value: str) -> Fix | None:
     if path == role.operator_field(option):
-        return Fix("remove it", (Edit("remove", path),), safe=True)
+        return fix_removing("remove it", path, safe=True)
     digit = _DIGITS.get(value.strip().lower())
     if digit is None or path == role.unset_path:
         return None
-    return Fix(f'write "{digit}"', (Edit("set", path, digit),), safe=True)
-
-
-RULE = Rule("bad-pet-switch", _check, severity="error", stage="run", authority="torchrun")
+    return fix_setting(f'write "{digit}"', path, digit, safe=True)

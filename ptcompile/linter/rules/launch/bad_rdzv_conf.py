@@ -31,21 +31,17 @@ which joins elasticPolicy.rdzvConf with commas.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import is_literal, why_not_conf
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         conf = role.options.get("rdzv-conf", "")
-        why = why_not_conf(conf, role.rendezvous.backend) if role.is_torchrun and is_literal(conf) else None
+        why = why_not_conf(conf, role.rendezvous.backend) if is_literal(conf) else None
         if why is not None:
-            path = role.path_of("rdzv-conf")
             yield found_at(
-                path,
+                role.path_of("rdzv-conf"),
                 f"torchrun does not start with the configuration {conf!r}: {why}",
                 "write KEY=VALUE pairs with commas between them, each value as torch reads it",
             )
-
-
-RULE = Rule("bad-rdzv-conf", _check, severity="error", stage="run", authority="torchrun")

@@ -29,11 +29,11 @@ Source: POSIX 2024, 2.2.1 Escape Character.
 from __future__ import annotations
 
 from ptcompile.diagnostics import shorten
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.shell.calls import broken_continuation
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         call = container.call
         line = broken_continuation(call.text) if call is not None else None
@@ -43,6 +43,3 @@ def _check(subject: Subject) -> Findings:
                 f"the shell ends the command after {shorten(line, 40)!r}: whitespace follows the backslash",
                 "remove the whitespace after the backslash",
             )
-
-
-RULE = Rule("broken-continuation", _check, severity="error", stage="run", authority="kubelet")

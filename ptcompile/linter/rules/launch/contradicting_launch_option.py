@@ -32,16 +32,16 @@ and Trainer 2.3, the variables they set.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal, option_variable
 
 _OPTIONS = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        for option in _OPTIONS if role.is_torchrun else ():
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
+        for option in _OPTIONS:
             flag = role.launch.options.get(option)
             overridden = role.launch.env.get(option_variable(option))
             if flag is None or overridden is None or _is_same(flag, overridden):
@@ -51,9 +51,8 @@ def _check(subject: Subject) -> Findings:
                 continue
             if option == "nnodes" and subject.record.rendezvous.fixed_size and flag.endswith(f":{overridden}"):
                 continue
-            path = role.flag_path(option)
             yield found_at(
-                path,
+                role.flag_path(option),
                 f"--{option} {flag!r} overrides {overridden!r} in {field_path(subject.written_path(overridden_path))}",
                 f"remove --{option}, or write the same in both places",
             )
@@ -74,6 +73,3 @@ def _is_same(flag: str, overridden: str) -> bool:
     a = flag.strip()
     b = overridden.strip()
     return a == b or a == f"{b}:{b}" or b == f"{a}:{a}"
-
-
-RULE = Rule("contradicting-launch-option", _check, severity="warning", stage="run", authority="torchrun")

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, get
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.agents import agents_of
 from ptcompile.simulator.rendezvous import job_rendezvous
@@ -57,7 +57,7 @@ _SHORT_DEADLINE_SECONDS = 60
 """Shorter deadlines are reported by short-deadline."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     job = subject.job
     if job is None or not subject.torchrun_groups:
         return
@@ -84,6 +84,3 @@ def _deadlines(subject: Subject, role: TrainingRole) -> Iterator[tuple[Path, int
         seconds = get(subject.made, path, get(subject.manifest, path))
         if seconds is not None:
             yield path, as_int(seconds)
-
-
-RULE = Rule("deadline-before-join", _check, severity="warning", stage="run", authority="torchrun")

@@ -46,13 +46,13 @@ Source: PyTorch 2.5.1, torch/distributed/elastic/agent/server/local_elastic_agen
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.rules.launch.shared_rendezvous_store import can_meet_again
 from ptcompile.linter.training_roles import count_nodes, image_path, torch_version
 from ptcompile.simulator.launchers.torchrun import closes_on_sigterm
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         rejoining = ((role, torch_version(role, subject.versions)) for role in roles if can_meet_again(role))
         closing = next(((role, torch) for role, torch in rejoining if closes_on_sigterm(torch)), None)
@@ -64,6 +64,3 @@ def _check(subject: Subject) -> Findings:
                 f"{major}.{minor} closes the rendezvous for every node",
                 "use PyTorch 2.8 or newer",
             )
-
-
-RULE = Rule("drain-closes-rendezvous", _check, severity="warning", stage="run", authority="torchrun")

@@ -49,13 +49,13 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.index import selector
 from ptcompile.kubernetes.unstructured import object_name
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _HEADLESS = "set clusterIP to None and let the endpoint name one pod, or use the static rendezvous"
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("endpoint-misses-pods"):
         service, *_ = obstacle.services
         reason = "has a cluster IP, and with c10d the pod with that address hosts the store"
         help = _HEADLESS
@@ -69,6 +69,3 @@ def _check(subject: Subject) -> Findings:
             help,
             severity="warning" if any(id(item) in subject.stream.related_ids for item in obstacle.services) else None,
         )
-
-
-RULE = Rule("endpoint-misses-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -31,8 +31,7 @@ Source: PyTorch 2.13, torch/distributed/elastic, the environment that torchrun g
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _PROCESS_VARIABLES = frozenset(
@@ -42,7 +41,7 @@ _PROCESS_VARIABLES = frozenset(
 _COUNTS = frozenset({"RANK", "WORLD_SIZE"})
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in (role for group in subject.torchrun_groups for role in group):
         for entry in role.container.variables:
             name = entry.name
@@ -60,7 +59,7 @@ def _check(subject: Subject) -> Findings:
                 entry.place,
                 f"torchrun sets {name} for each process, so none of them sees this value",
                 f"remove {name}",
-                Fix(f"remove {name}", (Edit("remove", entry.path),), safe=False),
+                fix_removing(f"remove {name}", entry.path, safe=False),
             )
 
 
@@ -83,6 +82,3 @@ def _is_referenced(role: TrainingRole, name: str) -> bool:
     """Return whether the command line or another variable references the variable."""
     values = [entry.value or "" for entry in role.container.variables]
     return any(f"$({name})" in word for word in (*values, *role.container.tokens))
-
-
-RULE = Rule("env-that-torchrun-sets", _check, severity="warning", stage="style", authority="torchrun")

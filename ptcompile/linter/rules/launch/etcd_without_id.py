@@ -42,22 +42,16 @@ never makes one.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.diagnostics import Fix
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         is_etcd = role.rendezvous.backend in ("etcd", "etcd-v2")
-        if (
-            role.is_torchrun
-            and is_etcd
-            and role.options.get("rdzv-id") in ("none", "")
-            and not role.is_uncertain("rdzv-id", "rdzv-backend")
-        ):
-            path = role.path_of("rdzv-backend")
+        if is_etcd and role.options.get("rdzv-id") in ("none", "") and not role.is_uncertain("rdzv-id", "rdzv-backend"):
             yield found_at(
-                path,
+                role.path_of("rdzv-backend"),
                 f"no rendezvous id is set for {role.rendezvous.backend}: all jobs without one join the same rendezvous",
                 "give the job its own id, such as its name",
                 _fix(subject) if role.source_of("rdzv-backend") == "operator" and subject.name else None,
@@ -67,8 +61,5 @@ def _check(subject: Subject) -> Findings:
 def _fix(subject: Subject) -> Fix | None:
     """Return a fix that sets the id in the operator's field, if the kind has one."""
     for path in subject.record.launch_fields.options.get("rdzv-id", ()):
-        return Fix(f"set {path[-1]} to {subject.name}", (Edit("set", path, subject.name),), safe=False)
+        return fix_setting(f"set {path[-1]} to {subject.name}", path, subject.name, safe=False)
     return None
-
-
-RULE = Rule("etcd-without-id", _check, severity="warning", stage="run", authority="torchrun")

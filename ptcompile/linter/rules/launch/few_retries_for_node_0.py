@@ -44,15 +44,14 @@ Source: PyTorch 2.13, c10d_rendezvous_backend.py: the store is a process of node
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import is_int
 from ptcompile.world.workload import mapping_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = roles[0]
         other_pods = count_nodes(roles) - 1
@@ -68,18 +67,13 @@ def _check(subject: Subject) -> Findings:
                 f"when node 0 is lost, torchrun exits with status 1 on the other {other_pods} pods, but only "
                 f"{limit} {'failure is' if limit == 1 else 'failures are'} retried",
                 f"set it to {other_pods} for each loss of node 0 that the job should survive",
-                Fix(
-                    f"set backoffLimit to {6 * (other_pods + 1)}",
-                    (Edit("set", path, 6 * (other_pods + 1)),),
-                    safe=False,
-                ),
+                fix_setting(f"set backoffLimit to {6 * (other_pods + 1)}", path, 6 * (other_pods + 1), safe=False),
             )
 
 
 def _restarts_processes(role: TrainingRole) -> bool:
     """Return whether torchrun restarts its processes after those of another node have failed."""
-    restarts = role.rendezvous.max_restarts
-    return role.rendezvous.backend == "c10d" and not role.is_local and is_int(restarts) and int(restarts) > 0
+    return role.rendezvous.backend == "c10d" and not role.is_local and role.restarts > 0
 
 
 def _job_spec(subject: Subject, role: TrainingRole) -> tuple[Path, Json] | None:
@@ -90,6 +84,3 @@ def _job_spec(subject: Subject, role: TrainingRole) -> tuple[Path, Json] | None:
         return None
     path = role.path[: role.path.index("template") + 2]
     return path, mapping_at(subject.made, path)
-
-
-RULE = Rule("few-retries-for-node-0", _check, severity="warning", stage="run", authority="torchrun")

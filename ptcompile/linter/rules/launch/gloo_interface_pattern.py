@@ -43,23 +43,19 @@ Source: PyTorch 2.13, torch/csrc/distributed/c10d/ProcessGroupGloo.cpp; NCCL 2.2
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         for entry in container.variables:
             value = entry.value or ""
             if entry.name == "GLOO_SOCKET_IFNAME" and value.startswith(("^", "=")):
                 plain = value.removeprefix("=")
-                exact = Fix(f"write {plain}", (Edit("set", entry.value_path, plain),), safe=True)
+                exact = fix_setting(f"write {plain}", entry.value_path, plain, safe=True)
                 yield found_at(
                     entry.place,
                     f"Gloo looks for an interface named {value!r}: it takes names, not patterns",
                     "write the interface's name, such as eth0",
                     exact if value.startswith("=") and plain else None,
                 )
-
-
-RULE = Rule("gloo-interface-pattern", _check, severity="warning", stage="run", authority="ptcompile")

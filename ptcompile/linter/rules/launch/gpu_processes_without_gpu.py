@@ -29,19 +29,15 @@ Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size.
 from __future__ import annotations
 
 from ptcompile.linter.devices import may_see_devices
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         nproc = role.options.get("nproc-per-node", "")
-        if role.is_torchrun and nproc in ("gpu", "xpu") and not may_see_devices(role.pod):
-            path = role.path_of("nproc-per-node")
+        if nproc in ("gpu", "xpu") and not may_see_devices(role.pod):
             yield found_at(
-                path,
+                role.path_of("nproc-per-node"),
                 f"torchrun should start one process per device ({nproc}), but the pod requests none",
                 "request GPUs in resources.limits, or write a number",
             )
-
-
-RULE = Rule("gpu-processes-without-gpu", _check, severity="warning", stage="run", authority="torchrun")

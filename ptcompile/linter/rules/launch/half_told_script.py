@@ -43,7 +43,7 @@ Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method: "envir
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
 _REQUIRED = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
@@ -51,7 +51,7 @@ _DELIBERATE = ("MASTER_ADDR", "WORLD_SIZE", "RANK")
 """The variables that are only set on purpose."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if count_nodes(roles) < 2:
         return
@@ -70,6 +70,3 @@ def _check(subject: Subject) -> Findings:
                 f"the script has {' and '.join(set_by_user)}, but not {' and '.join(missing)}, which env:// also needs",
                 f"set {' and '.join(missing)}, or start the script with torchrun",
             )
-
-
-RULE = Rule("half-told-script", _check, severity="warning", stage="run", authority="ptcompile")

@@ -32,26 +32,16 @@ is not written.
 from __future__ import annotations
 
 from ptcompile.linter.devices import may_see_devices
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         nproc = role.options.get("nproc-per-node", "")
-        if (
-            role.is_torchrun
-            and nproc in ("auto", "cpu")
-            and not role.is_uncertain("nproc-per-node")
-            and not may_see_devices(role.pod)
-        ):
-            path = role.path_of("nproc-per-node")
-            path = role.command_path if path == role.unset_path else path
+        if nproc in ("auto", "cpu") and not role.is_uncertain("nproc-per-node") and not may_see_devices(role.pod):
             yield found_at(
-                path,
+                role.path_or_command("nproc-per-node"),
                 f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core of the host, "
                 "ignoring the CPU limit",
                 "write the number of processes",
             )
-
-
-RULE = Rule("host-core-processes", _check, severity="warning", stage="run", authority="torchrun")

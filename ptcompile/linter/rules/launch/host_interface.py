@@ -45,28 +45,27 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.environment import INTERFACE_VARIABLES
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
-_INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 _is_node_interface = Pattern(r"(?:ens|eno|enp|enx|em|p\d+p|bond|ib|docker|team|wlan)\w*").fullmatch
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers if not _has_more_networks(template) else ():
             for entry in container.variables:
                 value = (entry.value or "").strip()
                 names = [name for name in value.removeprefix("=").split(",") if name]
                 if (
-                    entry.name in _INTERFACE_VARIABLES
+                    entry.name in INTERFACE_VARIABLES
                     and names
                     and all(map(_is_node_interface, names))
                     and not _requests_network_device(container)
                 ):
-                    path = entry.value_path
                     yield found_at(
-                        path,
+                        entry.value_path,
                         f"{value} is an interface of nodes, but the pod has only eth0",
                         "write eth0, or remove the variable",
                     )
@@ -83,6 +82,3 @@ def _has_more_networks(template: ManifestTemplate) -> bool:
 def _requests_network_device(container: ManifestContainer) -> bool:
     """Return whether the container requests a device that may add an interface: any resource but accelerators."""
     return any("/" in str(name) and not is_accelerator(str(name)) for name in container.limits)
-
-
-RULE = Rule("host-interface", _check, severity="error", stage="run", authority="ptcompile")

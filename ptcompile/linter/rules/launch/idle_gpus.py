@@ -33,25 +33,23 @@ num_processes // num_machines per node.
 from __future__ import annotations
 
 from ptcompile.linter.devices import count_one_process_devices
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         gpus = count_one_process_devices(role.pod)
         processes = role.rendezvous.processes
-        is_known = role.is_torchrun or (role.rendezvous.launcher in LAUNCHERS)
+        is_known = role.is_torchrun or role.rendezvous.launcher in LAUNCHERS
         if is_known and processes is not None and 0 < processes < gpus and not role.is_uncertain("nproc-per-node"):
-            path = role.path_of("nproc-per-node")
-            path = role.command_path if path == role.unset_path else path
             yield found_at(
-                path,
+                role.path_or_command("nproc-per-node"),
                 f"{role.launcher_name} starts {processes} {'process' if processes == 1 else 'processes'} on a "
                 f"node with {gpus} GPUs",
                 _help(role, gpus),
-                role.processes_fix(gpus),
+                role.fix_to("nproc-per-node", str(gpus), f"run {gpus} processes per node"),
             )
 
 
@@ -62,6 +60,3 @@ def _help(role: TrainingRole, gpus: int) -> str:
     if role.launch.launcher == "accelerate" and nodes is not None:
         return f"write --num_processes={gpus * nodes[1]}: it counts the processes of all nodes"
     return "start one process per GPU of each node"
-
-
-RULE = Rule("idle-gpus", _check, severity="warning", stage="run", authority="torchrun")

@@ -43,14 +43,14 @@ only.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _STATIC_OPTIONS = ("node-rank", "master-addr", "master-port")
 _RENDEZVOUS_OPTIONS = ("rdzv-backend", "rdzv-endpoint", "rdzv-id", *_STATIC_OPTIONS)
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in (role for group in subject.torchrun_groups for role in group):
         standalone = role.is_standalone
         if standalone and role.expanded.count > 1:
@@ -82,6 +82,3 @@ def _is_harmless(role: TrainingRole, ignored: list[str]) -> bool:
     host, _, port = role.options.get("rdzv-endpoint", "").rpartition(":")
     values = {"master-addr": host, "master-port": port}
     return all(name == "node-rank" or role.launch.options.get(name) == values.get(name) for name in ignored)
-
-
-RULE = Rule("ignored-rendezvous-option", _check, severity="warning", stage="style", authority="torchrun")

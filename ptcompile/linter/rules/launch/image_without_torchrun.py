@@ -27,14 +27,14 @@ Source: PyTorch 1.10, setup.py, entry_points (pull request 64049); PyTorch 1.9, 
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, image_path, torch_version
 from ptcompile.simulator.launchers.torchrun import FIRST_RUN_MODULE, FIRST_TORCHRUN
 
 _MODULES = {"torch.distributed.run": FIRST_RUN_MODULE, "torch.distributed.launch": (0, 0)}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         torch = torch_version(role, subject.versions)
         if role.launch.launcher != "torchrun" or torch >= FIRST_TORCHRUN or role.installs_packages:
@@ -55,6 +55,3 @@ def _program(role: TrainingRole) -> tuple[str, tuple[int, int]]:
         if any(module in token for token in role.container.tokens):
             return module, version
     return "torchrun", FIRST_TORCHRUN
-
-
-RULE = Rule("image-without-torchrun", _check, severity="error", stage="run", authority="torchrun")

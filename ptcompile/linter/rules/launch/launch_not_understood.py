@@ -45,19 +45,15 @@ Source: ptcompile, the launchers of its simulation.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Path
+from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import idle_command
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.rules.launch.launcher_alone import ignores_other_machines, starts_other_hosts, trains_alone
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
+from ptcompile.simulator.pod import Pod
 from ptcompile.world.templates import ManifestTemplate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kinds.pods import ExpandedRole
-    from ptcompile.simulator.pod import Pod
-
 
 _HELP = {
     "accelerate": "start the script with torchrun, which accelerate supports, or pass --num_machines and its ranks",
@@ -70,7 +66,7 @@ _OTHER_HELP = "start torchrun in the command itself, or ignore this note"
 """How to have the launch checked, by launcher and for others."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not any(container.accelerators for container in subject.containers):
         return
     job = subject.job
@@ -136,6 +132,3 @@ def _command_path(template: ManifestTemplate | None) -> Path | None:
     if main is None or idle_command(main):
         return None
     return next(((*main.path, key) for key in ("command", "args") if main.spec.get(key)), main.path)
-
-
-RULE = Rule("launch-not-understood", _check, severity="note", stage="run", authority="ptcompile")

@@ -43,24 +43,21 @@ Source: Accelerate 1.10, DeepSpeed 0.17 (launcher/runner.py), ColossalAI 0.5, LL
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
+from ptcompile.kinds.pods import ExpandedRole
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, kind_of
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.obstacles import is_sweep
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.kinds.pods import ExpandedRole
-    from ptcompile.simulator.pod import Pod
-    from ptcompile.world.templates import ManifestTemplate
+from ptcompile.simulator.pod import Pod
+from ptcompile.world.templates import ManifestTemplate
 
 _is_training = Pattern(r"(?i)(?:.*/)?(?:\w*[_-])?(?:pre|fine)?(?:train|tune)\w*\.py").fullmatch
 """Finds scripts that train, by their names; others may take shares of work by the pod's index."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if not roles and subject.job is not None and not subject.job.expansion.refused:
         yield from _check_plain_scripts(subject)
@@ -197,6 +194,3 @@ def _mounts_hosts(role: TrainingRole) -> bool:
     """Return whether a volume may contain the host file that deepspeed reads by default, /job/hostfile."""
     mounts = as_mappings(role.pod.main.spec.get("volumeMounts")) if role.pod.main is not None else []
     return any(as_string(mount.get("mountPath")).startswith("/job") for mount in mounts)
-
-
-RULE = Rule("launcher-alone", _check, severity="warning", stage="run", authority="ptcompile")

@@ -42,12 +42,9 @@ Source: Kubernetes 1.36, Pods: every pod gets its own address for its lifetime; 
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("literal-address"):
         yield found_at(role.endpoint_path, obstacle.sentence, "write the DNS name of the first pod")
-
-
-RULE = Rule("literal-address", _check, severity="warning", stage="run", authority="torchrun")

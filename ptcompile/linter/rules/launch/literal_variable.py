@@ -52,7 +52,7 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import SHELLS, basename, unwrap
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
 
 TYPE_CHECKING = False
@@ -69,7 +69,7 @@ _match_service_variable = Pattern(
 _INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     specs = [container.spec for container in subject.containers]
     references = {id(spec): texts for spec in specs if any(texts := _references(spec))}
     if not references:
@@ -199,6 +199,3 @@ def _missing_variable(path: Path, missing: list[str], severity: Severity | None)
         "set the variable, or use one that the operator sets",
         severity=severity,
     )
-
-
-RULE = Rule("literal-variable", _check, severity="error", stage="run", authority="kubelet")

@@ -45,26 +45,25 @@ localhost); Accelerate 1.10, utils/launch.py, prepare_multi_gpu_env.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ptcompile.diagnostics.terms import Severity
 
-
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("local-endpoint"):
         if subject.lacks_rendezvous or role.rendezvous.nodes is None:
             continue
         if role.rendezvous.launcher in LAUNCHERS and not role.rendezvous.endpoint:
-            severity: Severity | None = None if obstacle.is_certain else "warning"
-            yield found_at(role.command_path, obstacle.sentence, _unset_help(role), severity=severity)
+            yield found_at(
+                role.command_path,
+                obstacle.sentence,
+                _unset_help(role),
+                severity=None if obstacle.is_certain else "warning",
+            )
             continue
-        path = role.path_of(_endpoint_option(role))
         yield found_at(
-            role.command_path if path == role.unset_path else path,
+            role.path_or_command(_endpoint_option(role)),
             f"each of {obstacle.pods} pods waits for {role.rendezvous.nodes_text} nodes at its own "
             f"{role.rendezvous.endpoint or 'localhost'}, where no other pod connects",
             "add --rdzv-endpoint with the first pod's name" + _unread_hint(role),
@@ -92,6 +91,3 @@ def _endpoint_option(role: TrainingRole) -> str:
 def _unread_hint(role: TrainingRole) -> str:
     """Return a hint if the container sets MASTER_ADDR, which torchrun does not read; else ""."""
     return "; torchrun does not read MASTER_ADDR, but PET_MASTER_ADDR" if "MASTER_ADDR" in role.launch.env else ""
-
-
-RULE = Rule("local-endpoint", _check, severity="error", stage="run", authority="torchrun")

@@ -26,11 +26,11 @@ Source: PyTorch 2.15, torch/distributed/launch.py and run.py, config_from_args; 
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import option_names
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         if role.launch.program == "torch.distributed.launch" and "use-env" not in option_names(role.launch.arguments):
             yield found_at(
@@ -38,6 +38,3 @@ def _check(subject: Subject) -> Findings:
                 "torch.distributed.launch passes --local-rank=N to the script, and is deprecated",
                 "start the script with torchrun, and read LOCAL_RANK",
             )
-
-
-RULE = Rule("local-rank-argument", _check, severity="note", stage="run", authority="torchrun")

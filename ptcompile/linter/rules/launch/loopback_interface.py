@@ -43,22 +43,18 @@ Source: NCCL 2.27, environment variables; PyTorch 2.13, torch.distributed, commo
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.environment import INTERFACE_VARIABLES
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
-_INTERFACE_VARIABLES = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
 
-
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     for role in roles if count_nodes(roles) > 1 and roles[0].rendezvous.nodes != (1, 1) else ():
         for entry in role.container.variables:
-            if entry.name in _INTERFACE_VARIABLES and (entry.value or "").strip().lstrip("=") == "lo":
+            if entry.name in INTERFACE_VARIABLES and (entry.value or "").strip().lstrip("=") == "lo":
                 yield found_at(
                     entry.place,
                     f"lo reaches only the pod itself, but the job has {count_nodes(roles)} pods",
                     "name the pod's interface, such as eth0, or remove it",
                 )
-
-
-RULE = Rule("loopback-interface", _check, severity="error", stage="run", authority="ptcompile")

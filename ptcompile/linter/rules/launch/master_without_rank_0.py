@@ -41,11 +41,11 @@ rank 0.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("master-without-rank-0"):
         if not obstacle.is_certain:
             continue  # another file may have the pod with rank 0
         if obstacle.option:
@@ -53,6 +53,3 @@ def _check(subject: Subject) -> Findings:
             yield found_at(role.path_of(obstacle.option), obstacle.sentence, f"give the first pod the rank 0{example}")
         else:
             yield found_at(role.endpoint_path, obstacle.sentence, "write the name of the pod that has rank 0")
-
-
-RULE = Rule("master-without-rank-0", _check, severity="error", stage="run", authority="torchrun")

@@ -30,30 +30,25 @@ guide: a CUDA process enumerates one compute instance.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _UNCOUNTED = ("google.com/tpu", "aws.amazon.com/neuron")
 _MIG_PREFIX = "nvidia.com/mig-"
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         nproc = role.options.get("nproc-per-node", "")
-        if not role.is_torchrun or nproc not in ("auto", "gpu") or role.is_uncertain("nproc-per-node"):
+        if nproc not in ("auto", "gpu") or role.is_uncertain("nproc-per-node"):
             continue
         devices = role.pod.devices
         slices = sum(count for name, count in devices.items() if name.startswith(_MIG_PREFIX))
         foreign = next((name for name in devices if name.startswith(_UNCOUNTED)), None)
         if foreign is None and slices < 2:
             continue
-        path = role.path_of("nproc-per-node")
-        path = role.command_path if path == role.unset_path else path
         if foreign is not None:
             why = "does not start" if nproc == "gpu" else "starts a process for each core of the host"
             message = f"torchrun does not know {foreign}: with {nproc} it {why}"
         else:
             message = f"with {nproc} torchrun counts 1 of {slices} MIG slices: CUDA shows a process one of them"
-        yield found_at(path, f"{message}", "write the number of processes")
-
-
-RULE = Rule("miscounted-devices", _check, severity="warning", stage="run", authority="torchrun")
+        yield found_at(role.path_or_command("nproc-per-node"), message, "write the number of processes")

@@ -34,7 +34,7 @@ DeepSpeed 0.17, torchtune 0.6.1; huggingface/accelerate issue 2240, meta-pytorch
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.misread import launch_words, lost_options
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 3
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.every_training_role:
         misread = role.misread_word
         if misread is not None:
@@ -76,6 +76,3 @@ def _misplaced(role: TrainingRole) -> Finding:
         f"write them before {script}",
         severity="error" if role.launch.program == "tune run" else "warning",
     )
-
-
-RULE = Rule("misread-launch-word", _check, severity="error", stage="run", authority="ptcompile")

@@ -26,14 +26,14 @@ Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import OPTIONS, option_names
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         launch = role.launch
-        if not role.is_torchrun or launch.entry:
+        if launch.entry:
             continue
         options = option_names(launch.arguments)
         if "help" not in options and OPTIONS.issuperset(options):
@@ -43,6 +43,3 @@ def _check(subject: Subject) -> Findings:
                 f"torchrun has no script to start{last}",
                 "put the script after the options, and give every option its value",
             )
-
-
-RULE = Rule("missing-script", _check, severity="error", stage="run", authority="torchrun")

@@ -55,7 +55,7 @@ Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain; Stat
 from __future__ import annotations
 
 from ptcompile.linter.hosts import help_of, is_reported_at_service, sentence_of
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from ptcompile.simulator.hostnames import HostMistake
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("missing-service"):
         mistake = obstacle.mistake
         if mistake is None or is_reported_at_service(mistake, subject):
             continue
@@ -94,6 +94,3 @@ def _text_and_help(mistake: HostMistake, subject: Subject, host: str) -> tuple[s
     rename = f", or rename the Service {mistake.known}" if mistake.known else ""
     help = f"add the Service {service} with clusterIP None and a selector for the pods{rename}"
     return f"{host} needs a headless Service named {service}, {missing}", help
-
-
-RULE = Rule("missing-service", _check, severity="warning", stage="run", authority="kubelet")

@@ -34,12 +34,12 @@ Trainer 2.3, the fields that become PET_NPROC_PER_NODE.
 from __future__ import annotations
 
 from ptcompile.linter.devices import count_one_process_devices
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         gpus = count_one_process_devices(role.pod)
         processes = role.rendezvous.processes
@@ -50,13 +50,12 @@ def _check(subject: Subject) -> Findings:
             and processes is not None
             and processes > gpus
         ):
-            path = role.path_of("nproc-per-node")
             yield found_at(
-                path,
+                role.path_of("nproc-per-node"),
                 f"{processes} processes on a node with {gpus} "
                 f"{'GPU' if gpus == 1 else 'GPUs'}: the extra ones find no device",
                 f"request {processes} GPUs, or run {gpus}",
-                role.processes_fix(gpus),
+                role.fix_to("nproc-per-node", str(gpus), f"run {gpus} processes per node"),
             )
 
 
@@ -65,6 +64,3 @@ def _is_certain(role: TrainingRole) -> bool:
     return not role.is_uncertain("nproc-per-node") or (
         role.source_of("nproc-per-node") == "flag" and not role.launch.in_shell
     )
-
-
-RULE = Rule("more-processes-than-gpus", _check, severity="error", stage="run", authority="torchrun")

@@ -31,12 +31,12 @@ Source: PyTorch 2.13, ProcessGroupNCCL.hpp: 3 (SkipCleanUp) is the default, and 
 from __future__ import annotations
 
 from ptcompile.linter.environment import variable_path
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _VARIABLES = ("TORCH_NCCL_ASYNC_ERROR_HANDLING", "NCCL_ASYNC_ERROR_HANDLING")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
         if pod.main is None or view.init or view.name != pod.main.name or not sum(pod.devices.values()):
             continue
@@ -46,6 +46,3 @@ def _check(subject: Subject) -> Findings:
                 f"{name}=0: if a process is lost, all others wait in a collective and keep their GPUs",
                 "remove it",
             )
-
-
-RULE = Rule("nccl-errors-ignored", _check, severity="warning", stage="run", authority="torchrun")

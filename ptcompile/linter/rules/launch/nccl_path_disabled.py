@@ -31,13 +31,13 @@ Source: NCCL 2.28, environment variables.
 from __future__ import annotations
 
 from ptcompile.linter.environment import variable_path
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _PATHS = {"NCCL_P2P_DISABLE": "P2P", "NCCL_SHM_DISABLE": "shared memory"}
 _P2P_LEVELS = ("LOC", "0")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
         if pod.main is None or view.init or view.name != pod.main.name:
             continue
@@ -56,6 +56,3 @@ def _check(subject: Subject) -> Findings:
                 f"NCCL_P2P_LEVEL={env['NCCL_P2P_LEVEL']}: NCCL uses no P2P between the {gpus} GPUs of the pod",
                 "remove it",
             )
-
-
-RULE = Rule("nccl-path-disabled", _check, severity="warning", stage="run", authority="ptcompile")

@@ -39,7 +39,7 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, get
 from ptcompile.linter.devices import may_see_devices, stack_of, stacks
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ _BACKEND_OPTIONS = (
 """Common names of a script's backend option, dashed; the rendezvous backend is something else."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
         is_main = pod.main is not None and (view.name, view.init) == (pod.main.name, False)
         if not is_main:
@@ -134,6 +134,3 @@ def _list(value: object) -> list[object]:
 
 def _is_backend_option(name: str) -> bool:
     return name.lstrip("-").lower().replace("_", "-") in _BACKEND_OPTIONS
-
-
-RULE = Rule("nccl-without-gpu", _check, severity="warning", stage="run", authority="torchrun")

@@ -44,26 +44,25 @@ given; `ptcompile rehearse` shows it.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.diagnostics import Edit, Fix
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _LOCAL_ADDR_ENTRY = {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = next((role for role in roles if _publishes_host_name(role)), None)
         if first is None or count_nodes(roles) < 2:
             continue
-        path = _host_network_path(first)
         fix = Fix(
             "set PET_LOCAL_ADDR to the pod's address",
             (Edit("append", (*first.path, "env"), _LOCAL_ADDR_ENTRY),),
             safe=False,
         )
         yield found_at(
-            path,
+            (*first.path[:-2], "hostNetwork"),
             "on the node's network, c10d publishes the node's host name, which the pods of other nodes may not resolve",
             "set PET_LOCAL_ADDR from the field status.podIP",
             fix if first.spec.get("env") else None,
@@ -73,11 +72,3 @@ def _check(subject: Subject) -> Findings:
 def _publishes_host_name(role: TrainingRole) -> bool:
     local_address = role.launch.options.get("local-addr") or role.launch.env.get("PET_LOCAL_ADDR")
     return role.pod.on_host and role.rendezvous.backend == "c10d" and not role.is_local and not local_address
-
-
-def _host_network_path(role: TrainingRole) -> Path:
-    """Return the path of the pod's hostNetwork."""
-    return (*role.path[:-2], "hostNetwork")
-
-
-RULE = Rule("node-names-handed-out", _check, severity="warning", stage="run", authority="torchrun")

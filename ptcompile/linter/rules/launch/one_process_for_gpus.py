@@ -49,7 +49,7 @@ Source: training-operator 1.9, pkg/controller.v1/pytorch/envvar.go; PyTorch 2.13
 from __future__ import annotations
 
 from ptcompile.linter.devices import count_one_process_devices
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _DEVICE_WORDS = (
@@ -66,7 +66,7 @@ _DEVICE_WORDS = (
 """Parts of arguments by which a script starts its own processes, or uses several GPUs from one."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if count_nodes(roles) < 2:
         return
@@ -85,6 +85,3 @@ def _is_plain(role: TrainingRole) -> bool:
     words = role.launch.entry
     is_script = any(word.endswith(".py") for word in words[1:3])
     return is_script and not any(part in word.lower() for word in words[1:] for part in _DEVICE_WORDS)
-
-
-RULE = Rule("one-process-for-gpus", _check, severity="warning", stage="run", authority="torchrun")

@@ -45,16 +45,13 @@ the endpoint is.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("own-host-endpoint"):
         yield found_at(
             role.endpoint_path,
             f"each of {obstacle.pods} pods meets at its own address, where no other pod connects",
             "write the name of the first pod, the same on all pods",
         )
-
-
-RULE = Rule("own-host-endpoint", _check, severity="error", stage="run", authority="torchrun")

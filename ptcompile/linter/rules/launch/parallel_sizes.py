@@ -38,7 +38,7 @@ from collections.abc import Sequence
 from math import prod
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _SIZES = {
@@ -52,7 +52,7 @@ _SIZES = {
 """Options of the script, without their section (`model.`, `trainer.strategy.`, `parallelism.`)."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     groups = subject.rendezvous_groups or tuple((role,) for role in subject.training_roles if count_nodes((role,)) == 1)
     for roles in groups:
         first = roles[0]
@@ -117,6 +117,3 @@ def _path(role: TrainingRole) -> tuple[str | int, ...]:
         if any(name in token.replace("-", "_") for name in _SIZES):
             return path
     return role.command_path
-
-
-RULE = Rule("parallel-sizes", _check, severity="error", stage="run", authority="ptcompile")

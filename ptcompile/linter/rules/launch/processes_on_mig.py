@@ -35,12 +35,12 @@ Source: NVIDIA MIG user guide, R570: a CUDA process enumerates one MIG device; N
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import Json
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.sharing import shares_of
 from ptcompile.world.workload import Stream
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         processes = role.rendezvous.processes or 0
         if processes < 2 or not (role.is_torchrun or role.member.is_modeled):
@@ -48,9 +48,8 @@ def _check(subject: Subject) -> Findings:
 
         slices = [name for name in role.pod.devices if _are_slices(name, role.pod.view.spec, subject.stream)]
         if slices:
-            path = role.path_of("nproc-per-node")
             yield found_at(
-                path,
+                role.path_of("nproc-per-node"),
                 f"{processes} processes on {slices[0]}: each sees one MIG slice, and NCCL cannot connect slices",
                 "run one process per pod, or request whole GPUs",
             )
@@ -59,6 +58,3 @@ def _check(subject: Subject) -> Findings:
 def _are_slices(name: str, spec: Json, stream: Stream) -> bool:
     shares = shares_of(spec, name, stream)
     return name.startswith("nvidia.com/mig-") or (shares is not None and shares.strategy == "mig")
-
-
-RULE = Rule("processes-on-mig", _check, severity="warning", stage="run", authority="ptcompile")

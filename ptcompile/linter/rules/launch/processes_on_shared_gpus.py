@@ -38,11 +38,11 @@ Source: NVIDIA/k8s-device-plugin 0.20, README.md and internal/rm/rm.go (`Validat
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.sharing import shares_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         if not (role.is_torchrun or role.member.is_modeled) or (role.rendezvous.processes or 0) < 2:
             continue
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
                 f"{count} shares of GPUs ({shares.text}): {why}",
                 "select nodes with whole GPUs, or run one process in each pod",
             )
-
-
-RULE = Rule("processes-on-shared-gpus", _check, severity="warning", stage="run", authority="ptcompile")

@@ -33,21 +33,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
 _is_shell_script = Pattern(r"(?a).+\.(?:ba)?sh").fullmatch
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         launch = role.launch
         no_flag = not any(launch.options.get(name) for name in ("no-python", "module"))
         no_variable = not any(launch.env.get(name) for name in ("PET_NO_PYTHON", "PET_MODULE"))
-        if role.is_torchrun and no_flag and no_variable and launch.entry:
+        if no_flag and no_variable and launch.entry:
             yield from _check_script(role, launch.entry)
 
 
@@ -64,7 +64,7 @@ def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
             path,
             f"torchrun runs {name!r} as a Python script, but no such file exists: it starts the interpreter itself",
             "remove `python`",
-            Fix(f"remove {name}", (Edit("remove", path),), safe=True) if is_removable else None,
+            fix_removing(f"remove {name}", path, safe=True) if is_removable else None,
         )
     elif basename(name) in LAUNCHERS:
         message = f"torchrun runs {name!r} as a Python script, but torchrun itself starts the processes"
@@ -78,6 +78,3 @@ def _interpreter_path(role: TrainingRole, name: str) -> tuple[Path, bool]:
     """Return the path of the interpreter, and whether it is one argument rather than part of a shell's script."""
     paths = [path for path, word in role.container.argv if word == name]
     return (paths[-1], len(paths) == 1) if paths else (role.command_path, False)
-
-
-RULE = Rule("python-as-script", _check, severity="error", stage="run", authority="torchrun")

@@ -30,7 +30,7 @@ Source: POSIX 2024, 2.2.2 Single-Quotes.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _OPTIONS = (
     "nnodes",
@@ -46,7 +46,7 @@ _OPTIONS = (
 """Options that must be a number or a host. Others, such as --log-line-prefix-template, may contain a `$`."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         for option in _OPTIONS if role.launch.literals else ():
             name = role.member.option_name(option)
@@ -57,6 +57,3 @@ def _check(subject: Subject) -> Findings:
                     f"the shell does not replace a variable in single quotes or after a backslash",
                     "use double quotes",
                 )
-
-
-RULE = Rule("quoted-variable", _check, severity="error", stage="run", authority="kubelet")

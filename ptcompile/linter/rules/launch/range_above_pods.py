@@ -43,31 +43,21 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
-from ptcompile.linter.training_roles import TrainingRole, count_nodes
+from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.linter.training_roles import count_nodes
 
 
-def _check(subject: Subject) -> Findings:
-    for roles in subject.torchrun_groups:
-        yield from _check_group(subject, roles)
-
-
-def _check_group(subject: Subject, roles: tuple[TrainingRole, ...]) -> Findings:
-    if subject.record.rendezvous.open:
-        return
-    first = roles[0]
-    total = count_nodes(roles)
-    low, high = first.rendezvous.nodes or (1, 1)
-    if low <= total < high and first.rendezvous.backend not in ("static", "none") and total > 1:
-        path = first.path_of("nnodes")
-        edit = first.edit_to("nnodes", f"{low}:{total}")
-        yield found_at(
-            path,
-            f"torchrun takes up to {high} nodes, but the job has {total} pods: it waits for more at every rendezvous",
-            f"write {low}:{total}",
-            Fix(f"set nnodes to {low}:{total}", (edit,), safe=False) if edit and len(roles) == 1 else None,
-        )
-
-
-RULE = Rule("range-above-pods", _check, severity="warning", stage="style", authority="torchrun")
+def check(subject: Subject) -> Findings:
+    for roles in subject.torchrun_groups if not subject.record.rendezvous.open else ():
+        first = roles[0]
+        total = count_nodes(roles)
+        low, high = first.rendezvous.nodes or (1, 1)
+        if low <= total < high and first.rendezvous.backend not in ("static", "none") and total > 1:
+            nodes = f"{low}:{total}"
+            yield found_at(
+                first.path_of("nnodes"),
+                f"torchrun takes up to {high} nodes, but the job has {total} pods: it waits for more at every "
+                "rendezvous",
+                f"write {nodes}",
+                first.fix_to("nnodes", nodes, f"set nnodes to {nodes}") if len(roles) == 1 else None,
+            )

@@ -45,10 +45,10 @@ remain.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = roles[0]
         nodes = first.rendezvous.nodes
@@ -77,6 +77,3 @@ def _fails_with_a_pod(subject: Subject, role: str) -> bool:
     template = subject.template_of(role.lower())
     lost = subject.record.lost_pod(subject.manifest, role if template is None else template.role, subject.objects)
     return lost is not None and lost.recreated == "none" and not (template is not None and spot_label(template))
-
-
-RULE = Rule("range-without-restarts", _check, severity="warning", stage="run", authority="torchrun")

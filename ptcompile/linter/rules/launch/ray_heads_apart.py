@@ -35,12 +35,12 @@ Source: Ray 2.46, python/ray/scripts/scripts.py; docs/facts/ray.md#ray-start.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.command import Invocation
 from ptcompile.simulator.launchers.ray import is_head
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role, pod, template in subject.roles:
         launches = [pod.launch, pod.job.pod(role, role.count - 1).launch]
         if role.count < 2 or not all(map(_is_certain_head, launches)):
@@ -57,6 +57,3 @@ def _check(subject: Subject) -> Findings:
 
 def _is_certain_head(launch: Invocation) -> bool:
     return launch.launcher == "ray" and launch.doubt is None and is_head(launch.options)
-
-
-RULE = Rule("ray-heads-apart", _check, severity="warning", stage="run", authority="ptcompile")

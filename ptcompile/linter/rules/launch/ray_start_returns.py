@@ -34,12 +34,12 @@ Source: Ray 2.46, python/ray/scripts/scripts.py; docs/facts/ray.md#ray-start.
 from __future__ import annotations
 
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.ray import parse_ray_start
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         program, *words = _last_command(container) if container.is_main else [""]
         if basename(program) != "ray" or words[:1] != ["start"]:
@@ -58,6 +58,3 @@ def _last_command(container: ManifestContainer) -> list[str]:
     last = script.commands[-1] if script is not None and script.commands else None
     is_end = last is not None and last.doubt is None and script is not None and not (script.endless or script.unread)
     return last.words if last is not None and is_end else [""]
-
-
-RULE = Rule("ray-start-returns", _check, severity="error", stage="run", authority="kubelet")

@@ -51,11 +51,11 @@ from collections.abc import Iterator
 
 from ptcompile.kinds.model import StartOrder
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for order, role, nodes in deadlocks(subject):
         exist = "1 pod exists" if order.pods == 1 else f"{order.pods} pods exist"
         yield found_at(
@@ -83,6 +83,3 @@ def _answers_late(role: TrainingRole) -> bool:
     probe = nested_map(role.spec, "readinessProbe")
     has_server = any("&" in token.replace("&&", "") for token in role.container.tokens)
     return not has_server and not probe.keys().isdisjoint({"httpGet", "tcpSocket", "grpc"})
-
-
-RULE = Rule("ready-before-peers", _check, severity="error", stage="run", authority="torchrun")

@@ -34,7 +34,7 @@ torch/distributed/elastic/multiprocessing/api.py, Std.from_str; checked with tor
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.arguments import GivenOption
 from ptcompile.simulator.launchers.torchrun import TORCHRUN, given_options, is_int, is_literal, option_variable
@@ -54,16 +54,15 @@ _CHECKED = frozenset({*_CHOICES, *_VARIABLES, *TORCHRUN.flags, "logs-specs"})
 _STD = "it must be 0 to 3, or LOCAL_RANK:VALUE,..."
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        if not role.is_torchrun:
-            continue
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         given = given_options(role.launch.arguments)
         for option in [option for option in given if option.matches or option.name in _CHECKED]:
             why = _why_refused(role, option)
             if why is not None:
-                path = role.flag_path(option.name)
-                yield found_at(path, f"torchrun does not start with {option.written}: {why}", _help(option))
+                yield found_at(
+                    role.flag_path(option.name), f"torchrun does not start with {option.written}: {why}", _help(option)
+                )
             elif option.name == "logs-specs" and option.value not in (None, "default") and is_literal(option.value):
                 yield found_at(
                     role.flag_path(option.name),
@@ -116,6 +115,3 @@ def _help(option: GivenOption) -> str:
     if option.matches:
         return "write the whole name of the option"
     return "remove the value" if option.name in TORCHRUN.flags and option.value is not None else _HELP
-
-
-RULE = Rule("refused-launch-option", _check, severity="error", stage="run", authority="torchrun")

@@ -38,12 +38,12 @@ from collections.abc import Sequence
 
 from ptcompile._internal.schema_files import load_table
 from ptcompile._internal.spelling import closest_match
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers.torchrun import is_literal
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         launch = role.launch
         if launch.program == "tune run" and launch.entry and all(map(is_literal, launch.entry)):
@@ -96,6 +96,3 @@ def _check_config(role: TrainingRole, words: Sequence[str]) -> Findings:
             f"did you mean {near}?" if near else "write a name from `tune ls`, or the path of a YAML file",
             severity="warning",
         )
-
-
-RULE = Rule("refused-tune-run", _check, severity="error", stage="run", authority="ptcompile")

@@ -44,14 +44,11 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("rendezvous-id-differs"):
         if role.is_torchrun:
             help = "use the same id on all pods, such as the name of the job"
             yield found_at(role.path_of("rdzv-id"), obstacle.sentence, help)
-
-
-RULE = Rule("rendezvous-id-differs", _check, severity="error", stage="run", authority="torchrun")

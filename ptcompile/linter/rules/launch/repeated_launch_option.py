@@ -31,24 +31,20 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import SWITCHES, option_names
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        options = option_names(role.launch.arguments) if role.is_torchrun else ()
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
+        options = option_names(role.launch.arguments)
         if len({*options}) == len(options):
             continue
         for option, times in Counter(options).items():
             if times > 1 and option not in SWITCHES:
-                path = role.flag_path(option)
                 yield found_at(
-                    path,
+                    role.flag_path(option),
                     f"--{option} is given {times} times, and torchrun uses the last: "
                     f"{role.launch.options.get(option, '')!r}",
                     "keep the intended one",
                 )
-
-
-RULE = Rule("repeated-launch-option", _check, severity="warning", stage="run", authority="torchrun")

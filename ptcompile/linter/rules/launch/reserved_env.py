@@ -35,12 +35,11 @@ variables counts.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     operator = subject.record.additions.env_of  # other operators reject it, replace it in place, or keep it
     if not operator or not any(container.spec.get("env") for container in subject.containers):
         return
@@ -63,7 +62,7 @@ def _check(subject: Subject) -> Findings:
                     entry_path,
                     f"{operator} sets {name} itself, and its value {value}wins",
                     f"remove {name}",
-                    Fix(f"remove {name}", (Edit("remove", entry_path),), safe=not _is_referenced(entries, name)),
+                    fix_removing(f"remove {name}", entry_path, safe=not _is_referenced(entries, name)),
                 )
 
 
@@ -75,6 +74,3 @@ def _has_same_effect(name: str, value: str | None) -> bool:
 def _is_referenced(env: list[Json], name: str) -> bool:
     """Return whether another variable references this one."""
     return any(f"$({name})" in as_string(entry.get("value")) for entry in env)
-
-
-RULE = Rule("reserved-env", _check, severity="warning", stage="run", authority="kubelet")

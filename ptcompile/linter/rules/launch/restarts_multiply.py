@@ -39,30 +39,26 @@ Volcano 1.16, maxRetry; training-operator 1.9, backoffLimit.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import is_int
 
 _MAX_ATTEMPTS = 100
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         role = roles[0]
-        pods_per_failure = (
-            count_nodes(roles) if role.rendezvous.backend == "c10d" else 1
-        )  # when node 0 fails, all nodes fail
-        max_restarts = role.rendezvous.max_restarts
-        outer = _pod_retries(subject) // pods_per_failure
-        inner = int(max_restarts) if is_int(max_restarts) else 0
+        # when node 0 fails, all nodes fail
+        pods_per_failure = count_nodes(roles) if role.rendezvous.backend == "c10d" else 1
+        outer = subject.record.retries(subject.manifest) // pods_per_failure
+        inner = role.restarts
         starts = (inner + 1) * (outer + 1)
         if _expects_node_loss(subject, role):
             continue
         if inner > 0 and outer > 0 and starts >= _MAX_ATTEMPTS:
-            path = role.path_of("max-restarts")
             yield found_at(
-                path,
+                role.path_of("max-restarts"),
                 f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod make up to {starts} attempts",
                 "let torchrun or the operator retry often, not both",
             )
@@ -72,11 +68,3 @@ def _expects_node_loss(subject: Subject, role: TrainingRole) -> bool:
     """Return whether the job expects to lose nodes: an elastic range, or spot nodes."""
     nodes = role.rendezvous.nodes
     return (nodes is not None and nodes[0] < nodes[1]) or any(spot_label(template) for template in subject.templates)
-
-
-def _pod_retries(subject: Subject) -> int:
-    """Return how often the operator restarts a pod, or 0 if it never does or does not count."""
-    return subject.record.retries(subject.manifest)
-
-
-RULE = Rule("restarts-multiply", _check, severity="warning", stage="run", authority="ptcompile")

@@ -43,15 +43,12 @@ Source: PyTorch 2.13, torch/distributed/run.py: backend, endpoint, id and number
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("roles-disagree"):
         if obstacle.is_certain and not role.member.is_env_script:
             yield found_at(
                 role.path_of(obstacle.option), obstacle.sentence, "start all roles with the same command line"
             )
-
-
-RULE = Rule("roles-disagree", _check, severity="error", stage="run", authority="torchrun")

@@ -40,12 +40,12 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("same-node-rank"):
         path = role.path_of("node-rank") if role.source_of("node-rank") != "default" else role.command_path
         yield found_at(path, obstacle.sentence, _help(role, obstacle.better))
 
@@ -55,6 +55,3 @@ def _help(role: TrainingRole, variable: str) -> str:
     option = f"--{option}" if role.is_torchrun else option
     example = f", such as $({variable})" if variable else ", from 0 to the number of pods minus 1"
     return f"give each pod its own {option}{example}" + (", or use c10d" if role.is_torchrun else "")
-
-
-RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")

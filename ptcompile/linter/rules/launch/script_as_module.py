@@ -29,13 +29,13 @@ Source: Python 3.14, runpy; PyTorch 2.15, torch/distributed/run.py, config_from_
 from __future__ import annotations
 
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.simulator.launchers import LAUNCHERS, module_of
 from ptcompile.simulator.launchers.torchrun import is_int, is_literal
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         module = _module(role)
         if module is None or not is_literal(module) or not (module.endswith(".py") or "/" in module):
@@ -63,6 +63,3 @@ def _module(role: TrainingRole) -> str | None:
         is_python_option = all(word.startswith("-") for word in words[1:index])
         return words[index + 1] if is_python_option and index + 1 < len(words) else None
     return None
-
-
-RULE = Rule("script-as-module", _check, severity="error", stage="run", authority="torchrun")

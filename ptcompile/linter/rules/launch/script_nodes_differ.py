@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ _WORLD = frozenset({"world-size", "world_size", "worldsize"})
 _RANK = frozenset({"rank", "node-rank", "node_rank"})
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     if subject.job is None or any(role.is_uncertain() for role in roles):
         return
@@ -142,6 +142,3 @@ def _path(role: TrainingRole, name: str) -> tuple[str | int, ...]:
         if name in token:
             return path
     return role.command_path
-
-
-RULE = Rule("script-nodes-differ", _check, severity="warning", stage="run", authority="ptcompile")

@@ -49,12 +49,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes, torch_version
-from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE, is_int
+from ptcompile.simulator.launchers.torchrun import OWN_STORE, SHARED_STORE
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         if count_nodes(roles) > 1:
             first = next((role for role in roles if can_meet_again(role) and _shares_store(role, subject)), None)
@@ -67,9 +67,7 @@ def can_meet_again(role: TrainingRole) -> bool:
     rendezvous = role.rendezvous
     if rendezvous.backend != "c10d" or rendezvous.nodes is None or rendezvous.nodes[1] < 2 or role.is_local:
         return False
-    return rendezvous.nodes[0] < rendezvous.nodes[1] or (
-        is_int(rendezvous.max_restarts) and int(rendezvous.max_restarts) > 0
-    )
+    return rendezvous.nodes[0] < rendezvous.nodes[1] or role.restarts > 0
 
 
 def _shares_store(role: TrainingRole, subject: Subject) -> bool:
@@ -100,6 +98,3 @@ def _knows_torch_version(role: TrainingRole) -> bool:
     note.
     """
     return torch_version(role, Versions(torch=(0, 0))) != (0, 0)
-
-
-RULE = Rule("shared-rendezvous-store", _check, severity="warning", stage="run", authority="torchrun")

@@ -42,12 +42,12 @@ written is ignored.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("standalone-on-many-pods"):
         if not obstacle.is_certain:
             continue  # each pod may be intended to train alone
 
@@ -66,6 +66,3 @@ def _is_contradicted(role: TrainingRole) -> bool:
     """Return whether the same command line configures other nodes."""
     nodes = role.launch.options.get("nnodes", "1")
     return nodes not in ("1", "1:1") or "master-addr" in role.launch.options
-
-
-RULE = Rule("standalone-on-many-pods", _check, severity="error", stage="run", authority="torchrun")

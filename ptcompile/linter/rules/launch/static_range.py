@@ -45,11 +45,11 @@ nodes.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         role = roles[0]
         low, high = role.rendezvous.nodes or (1, 1)
@@ -58,12 +58,8 @@ def _check(subject: Subject) -> Findings:
             and low < high <= count_nodes(roles)
             and role.source_of("nnodes") != "operator"
         ):
-            path = role.path_of("nnodes")
             yield found_at(
-                path,
+                role.path_of("nnodes"),
                 f"a static rendezvous waits for {high} nodes and never continues with {low}",
                 "add --rdzv-backend=c10d and --rdzv-endpoint, or write one number",
             )
-
-
-RULE = Rule("static-range", _check, severity="warning", stage="run", authority="torchrun")

@@ -45,29 +45,24 @@ torchrun's documentation shows restarts with c10d.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
-from ptcompile.simulator.launchers.torchrun import is_int
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
-        yield from _check_group(roles)
+        if count_nodes(roles) > 1:
+            yield from _check_group(roles)
 
 
 def _check_group(roles: tuple[TrainingRole, ...]) -> Findings:
-    for role in roles if count_nodes(roles) > 1 else ():
-        restarts = role.rendezvous.max_restarts
+    for role in roles:
         several = role.rendezvous.nodes is not None and role.rendezvous.nodes[1] > 1
-        if role.rendezvous.backend == "static" and several and is_int(restarts) and int(restarts) > 0:
-            path = role.path_of("max-restarts")
+        if role.rendezvous.backend == "static" and several and role.restarts > 0:
             yield found_at(
-                path,
-                f"with a static rendezvous a node restarts only its own processes, up to {restarts} "
-                "times, and the others wait for them until a timeout",
+                role.path_of("max-restarts"),
+                "with a static rendezvous a node restarts only its own processes, up to "
+                f"{role.rendezvous.max_restarts} times, and the others wait for them until a timeout",
                 "add --rdzv-backend=c10d and --rdzv-endpoint, or let the operator restart the job",
             )
             return
-
-
-RULE = Rule("static-restarts", _check, severity="warning", stage="run", authority="torchrun")

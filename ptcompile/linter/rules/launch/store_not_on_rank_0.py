@@ -44,12 +44,12 @@ for) and rendezvous/dynamic_rendezvous.py (ranks are in the order of the nodes' 
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("store-not-on-rank-0"):
         is_given = _is_given(role)
         yield found_at(
             role.endpoint_path,
@@ -65,6 +65,3 @@ def _is_given(role: TrainingRole) -> bool:
     """Return whether a variable of the operator has the endpoint's host: there is no other address to write."""
     written = {entry.name for entry in role.container.variables}
     return any(value == role.rendezvous.host and name not in written for name, value in role.pod.variables.items())
-
-
-RULE = Rule("store-not-on-rank-0", _check, severity="warning", stage="run", authority="torchrun")

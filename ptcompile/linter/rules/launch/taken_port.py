@@ -49,14 +49,14 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_mappings
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 from ptcompile.world.templates import ManifestContainer
 
 _LISTEN_OPTION = Pattern(r"(?i)listen|port|addr|bind|serve")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in (*subject.rendezvous_groups, *subject.env_groups):
         for role in roles:
             port = role.rendezvous.endpoint.rpartition(":")[2]
@@ -95,6 +95,3 @@ def _opened_port_path(container: ManifestContainer, port: str) -> Path | None:
             return word.path
         before = word.text if word.text.startswith("-") else ""
     return None
-
-
-RULE = Rule("taken-port", _check, severity="error", stage="run", authority="kubelet")

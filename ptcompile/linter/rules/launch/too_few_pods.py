@@ -43,13 +43,12 @@ fewest.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import POD
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("too-few-pods"):
         total = obstacle.pods
         needed = obstacle.nodes
         # a Pod, or a Job of one pod, may join pods of other files
@@ -58,7 +57,7 @@ def _check(subject: Subject) -> Findings:
         if not obstacle.is_certain or role.source_of("nnodes") == "operator":
             continue
         # with other roles, a smaller number may make one training several
-        edit = role.edit_to("nnodes", str(total)) if len(subject.training_roles) == 1 else None
+        is_only_role = len(subject.training_roles) == 1
         pods = "1 pod" if total == 1 else f"{total} pods"
         processes = role.rendezvous.processes or 1
         help_text = f"write {total}, or use {needed} pods"
@@ -68,8 +67,5 @@ def _check(subject: Subject) -> Findings:
             role.path_of("nnodes"),
             f"{role.launcher_name} waits for {needed} nodes, but the job has {pods}",
             help_text,
-            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit else None,
+            role.fix_to("nnodes", str(total), f"set nnodes to {total}") if is_only_role else None,
         )
-
-
-RULE = Rule("too-few-pods", _check, severity="error", stage="run", authority="torchrun")

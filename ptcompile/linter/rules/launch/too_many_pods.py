@@ -41,25 +41,20 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("too-many-pods"):
         total = obstacle.pods
         most = obstacle.nodes
         if role.source_of("nnodes") == "operator":
             continue
         is_one_role = len(subject.training_roles) == 1 and role.rendezvous.nodes == (most, most)
-        edit = role.edit_to("nnodes", str(total)) if is_one_role else None
         yield found_at(
             role.path_of("nnodes"),
             f"the job has {total} pods, but {role.launcher_name} takes at most {most} nodes: {total - most} wait "
             "outside",
             f"write {total}, or use {most} pods",
-            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit else None,
+            role.fix_to("nnodes", str(total), f"set nnodes to {total}") if is_one_role else None,
         )
-
-
-RULE = Rule("too-many-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -52,7 +52,7 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.linter.hosts import help_of, sentence_of
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ _find_pod_hosts = Pattern(
 """Finds host names of pods in a text, such as `train-0.train.research.svc`, but not `/data/a-0.b` or `user@a-0.b`."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     written = {container.path: _named_hosts(container) for container in subject.containers}
     if not any(written.values()):
         return
@@ -105,6 +105,3 @@ def _is_cluster_host(subject: Subject, pod: Pod, host: str) -> bool:
     service = host.split(".")[1]
     ours = any(first.view.subdomain == service for _, first in pod.job.first_pods())
     return ours or bool(subject.neighbors.by_name(("v1", "Service"), service))
-
-
-RULE = Rule("unknown-host", _check, severity="error", stage="run", authority="kubelet")

@@ -36,7 +36,7 @@ from collections.abc import Iterable
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.versions import Version
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, torch_version
 from ptcompile.simulator.launchers.torchrun import (
     FIRST_HYPHENS,
@@ -47,9 +47,9 @@ from ptcompile.simulator.launchers.torchrun import (
 )
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        options = dict.fromkeys(option_names(role.launch.arguments)) if role.is_torchrun else {}
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
+        options = dict.fromkeys(option_names(role.launch.arguments))
         for option in [option for option in options if option not in OPTIONS]:
             # argparse accepts the beginning of an option as that option
             if not option or any(name.startswith(option) for name in OPTIONS):
@@ -85,6 +85,3 @@ def _check_release(role: TrainingRole, options: Iterable[str], torch: Version) -
             f"{release} knows no hyphens in its options and does not start",
             f"write --{option.replace('-', '_')}, or use PyTorch 2.0 or newer",
         )
-
-
-RULE = Rule("unknown-launch-option", _check, severity="warning", stage="run", authority="torchrun")

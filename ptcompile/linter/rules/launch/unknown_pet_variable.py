@@ -32,17 +32,16 @@ which torchrun never read.
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.simulator.launchers.torchrun import COMMAND_LINE_ONLY, OPTIONS, WITHOUT_VARIABLE, option_variable
 
 _KNOWN_VARIABLES = frozenset(option_variable(option) for option in OPTIONS - WITHOUT_VARIABLE)
 _ON_COMMAND_LINE = {option_variable(option): option for option in COMMAND_LINE_ONLY}
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
-        variables = role.container.variables if role.is_torchrun else ()
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
+        variables = role.container.variables
         names = {entry.name for entry in variables}
         for entry in variables:
             name = entry.name
@@ -54,13 +53,10 @@ def _check(subject: Subject) -> Findings:
                 yield found_at(path, f"torchrun reads no variable {name}", f"pass --{option} on the command line")
                 continue
             near = closest_match(name, sorted(_KNOWN_VARIABLES))
-            fix = Fix(f"write {near}", (Edit("set", path, near),), safe=False) if near and near not in names else None
+            fix = fix_setting(f"write {near}", path, near, safe=False) if near and near not in names else None
             yield found_at(
                 path,
                 f"torchrun reads no variable {name}",
                 f"did you mean {near}?" if near else "remove it",
                 fix,
             )
-
-
-RULE = Rule("unknown-pet-variable", _check, severity="warning", stage="run", authority="torchrun")

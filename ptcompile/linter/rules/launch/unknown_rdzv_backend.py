@@ -31,33 +31,28 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/registry.py; training
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import BACKENDS, is_literal
 
 _OPTION = "rdzv-backend"
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         backend = role.options.get(_OPTION, "")
-        if not role.is_torchrun or backend in BACKENDS or not is_literal(backend):
+        if backend in BACKENDS or not is_literal(backend):
             continue
         suggestion = _suggest_backend(backend)
         if suggestion is not None:
-            path = role.path_of(_OPTION)
-            edit = role.edit_to(_OPTION, suggestion)
+            is_same_word = suggestion == backend.strip().lower()
             yield found_at(
-                path,
+                role.path_of(_OPTION),
                 f"torchrun does not start: it has no rendezvous backend {backend!r}",
                 f"did you mean {suggestion}?",
-                Fix(f"write {suggestion}", (edit,), safe=suggestion == backend.strip().lower()) if edit else None,
+                role.fix_to(_OPTION, suggestion, f"write {suggestion}", safe=is_same_word),
             )
 
 
 def _suggest_backend(backend: str) -> str | None:
     folded = backend.strip().lower().replace("_", "-")
     return folded if folded in BACKENDS else closest_match(folded, BACKENDS)
-
-
-RULE = Rule("unknown-rdzv-backend", _check, severity="error", stage="run", authority="torchrun")

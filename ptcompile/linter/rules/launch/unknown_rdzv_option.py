@@ -31,7 +31,7 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous: c10d, static and etc
 from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.launchers.torchrun import (
     BACKENDS,
     CONF_OPTIONS,
@@ -41,10 +41,10 @@ from ptcompile.simulator.launchers.torchrun import (
 )
 
 
-def _check(subject: Subject) -> Findings:
-    for role in subject.training_roles:
+def check(subject: Subject) -> Findings:
+    for role in subject.torchrun_roles:
         conf = role.options.get("rdzv-conf", "")
-        if not role.is_torchrun or not is_literal(conf) or role.rendezvous.backend not in BACKENDS:
+        if not is_literal(conf) or role.rendezvous.backend not in BACKENDS:
             continue  # a custom backend has its own options
         names = unknown_conf_options(conf)
         if not names or why_not_conf(conf, role.rendezvous.backend):  # reported by bad-rdzv-conf
@@ -57,6 +57,3 @@ def _check(subject: Subject) -> Findings:
                 f"torch's rendezvous has no option {name} and ignores it",
                 f"did you mean {near}?" if near else "remove it",
             )
-
-
-RULE = Rule("unknown-rdzv-option", _check, severity="warning", stage="run", authority="torchrun")

@@ -50,17 +50,14 @@ given; torch issue 85300.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("unpublished-name"):
         yield found_at(
             role.command_path,
             obstacle.sentence,
             "give the pods a subdomain with a headless Service, or set PET_LOCAL_ADDR from the field status.podIP",
             severity=None if obstacle.is_certain else "warning",
         )
-
-
-RULE = Rule("unpublished-name", _check, severity="error", stage="run", authority="torchrun")

@@ -44,8 +44,7 @@ pytorch's documentation of rendezvous names `timeout` with static and etcd.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 from ptcompile.simulator.launchers.torchrun import conf_of, is_int
 
@@ -53,21 +52,20 @@ _DEFAULT_READ_TIMEOUT_SECONDS = 60
 """torch's default for read_timeout."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for roles in subject.torchrun_groups:
         first = next((role for role in roles if _is_unread(role)), None)
         if first is None or count_nodes(roles) < 2:
             continue
         conf = first.options["rdzv-conf"]
         timeout = conf_of(conf)["timeout"]
-        path = first.path_of("rdzv-conf")
-        edit = first.edit_to("rdzv-conf", f"{conf},read_timeout={timeout}")
+        help = f"add read_timeout={timeout}"
         yield found_at(
-            path,
+            first.path_of("rdzv-conf"),
             f"c10d does not read timeout: the others wait {_DEFAULT_READ_TIMEOUT_SECONDS} seconds for node 0, not "
             f"{timeout}",
-            f"add read_timeout={timeout}",
-            Fix(f"add read_timeout={timeout}", (edit,), safe=False) if edit else None,
+            help,
+            first.fix_to("rdzv-conf", f"{conf},read_timeout={timeout}", help),
         )
 
 
@@ -76,6 +74,3 @@ def _is_unread(role: TrainingRole) -> bool:
     timeout = values.get("timeout", "")
     is_unread = role.rendezvous.backend == "c10d" and not role.is_local and "read_timeout" not in values
     return is_unread and is_int(timeout) and int(timeout) != _DEFAULT_READ_TIMEOUT_SECONDS
-
-
-RULE = Rule("unread-timeout", _check, severity="warning", stage="run", authority="torchrun")

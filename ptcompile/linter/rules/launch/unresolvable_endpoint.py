@@ -45,13 +45,13 @@ Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
 from __future__ import annotations
 
 from ptcompile.linter.hosts import help_of, sentence_of
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _OTHERWISE = "give the pods names that resolve, with a headless Service"
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("unresolvable-endpoint"):
         if obstacle.mistake is not None:
             yield found_at(
                 role.endpoint_path,
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                 help_of(obstacle.mistake, subject, _OTHERWISE),
                 severity=None if obstacle.is_certain else "warning",
             )
-
-
-RULE = Rule("unresolvable-endpoint", _check, severity="error", stage="run", authority="torchrun")

@@ -42,7 +42,7 @@ MASTER_ADDR.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 _OPERATOR_VARIABLES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
@@ -51,7 +51,7 @@ _ANY_REFERENCE = Pattern(r"\$\{?(?!SLURM|OMPI|V[CK]_)([A-Za-z_]\w*)\b(?!:?-)")
 _ENDPOINTS = frozenset({"rdzv-endpoint", "master-addr", "master-port"})
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role in subject.training_roles:
         if (
             role.launch.in_shell
@@ -66,13 +66,9 @@ def _check_role(role: TrainingRole) -> Findings:
         reference = _ANY_REFERENCE if option in _ENDPOINTS else _VARIABLE_REFERENCE
         match = reference.search(value)
         if match is not None and "$(" not in value and "`" not in value:
-            path = role.flag_path(option)
             yield found_at(
-                path,
+                role.flag_path(option),
                 f"nothing sets {match[1]}, so it is empty in --{role.member.option_name(option)}",
                 f"set {match[1]}, or use a variable that the operator sets",
             )
             return
-
-
-RULE = Rule("unset-shell-variable", _check, severity="warning", stage="run", authority="torchrun")

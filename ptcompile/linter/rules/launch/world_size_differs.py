@@ -44,11 +44,11 @@ Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("world-size-differs"):
         total = obstacle.pods
         if total > 1 and obstacle.is_certain and role.user_entry("WORLD_SIZE") is not None and not role.is_local:
             yield found_at(
@@ -56,6 +56,3 @@ def _check(subject: Subject) -> Findings:
                 f"the script waits for {obstacle.nodes} processes, but {total} pods start one each",
                 f"write {total}, or start the processes of a pod with torchrun",
             )
-
-
-RULE = Rule("world-size-differs", _check, severity="warning", stage="run", authority="ptcompile")

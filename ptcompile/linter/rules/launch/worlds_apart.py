@@ -43,12 +43,12 @@ plugin sets no PET_* variables.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
 
-def _check(subject: Subject) -> Findings:
-    for role, obstacle in subject.obstacles_named(RULE.name):
+def check(subject: Subject) -> Findings:
+    for role, obstacle in subject.obstacles_named("worlds-apart"):
         if obstacle.is_certain and role.is_torchrun:
             yield _finding(role, obstacle.pods, subject.record.launch_fields.alone_help)
 
@@ -62,6 +62,3 @@ def _finding(role: TrainingRole, pods: int, alone_help: str) -> Finding:
     help = alone_help or "add --nnodes, --node-rank and --master-addr"
     field = role.operator_field("nnodes")
     return found_at(field or role.command_path, text, help)
-
-
-RULE = Rule("worlds-apart", _check, severity="warning", stage="run", authority="torchrun")

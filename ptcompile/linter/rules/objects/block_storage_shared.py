@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _is_block_provisioner = Pattern(
     r"ebs\.csi\.(?:eks\.amazonaws|aws)\.com|kubernetes\.io/(?:aws-ebs|gce-pd|azure-disk|vsphere-volume)"
@@ -51,7 +51,7 @@ _is_block_class = Pattern(
 _STORAGE_CLASS = ("storage.k8s.io/v1", "StorageClass")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, claim in _claims(subject):
         name = as_string(claim.get("storageClassName"))
         if "ReadWriteMany" not in as_strings(claim.get("accessModes")) or claim.get("volumeMode") == "Block":
@@ -80,6 +80,3 @@ def _claims(subject: Subject) -> Iterator[tuple[Path, Json]]:
     for i, item in enumerate(volumes if isinstance(volumes, list) else ()):
         if claim := nested_map(as_mapping(item), "volumeClaim"):
             yield ("spec", "volumes", i, "volumeClaim"), claim
-
-
-RULE = Rule("block-storage-shared", _check, severity="error", stage="run", authority="ptcompile")

@@ -37,14 +37,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import as_string, nested_map, nested_string
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _DRIVER = "gcsfuse.csi.storage.gke.io"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, name in _bucket_names(subject):
         bucket, _, folder = name.partition("://")[2].partition("/") if "://" in name else name.partition("/")
         if bucket == name:
@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Findings:
         if folder:
             help += f", and mount its folder with the mount option only-dir={folder.rstrip('/')}"
         is_lossless = bucket and not folder
-        fix = Fix(f"write {bucket}", (Edit("set", path, bucket),), safe=True) if is_lossless else None
+        fix = fix_setting(f"write {bucket}", path, bucket, safe=True) if is_lossless else None
         kind = "a URL" if "://" in name else "a path"
         yield found_at(path, f"{name!r} is {kind}, but the driver looks up a bucket of exactly this name", help, fix)
 
@@ -64,11 +64,8 @@ def _bucket_names(subject: Subject) -> Iterator[tuple[Path, str]]:
         for path, volume in template.volumes.values():
             source = nested_map(volume, "csi")
             if source.get("driver") == _DRIVER:
-                name = as_string(nested_map(source, "volumeAttributes").get("bucketName"))
+                name = nested_string(source, "volumeAttributes", "bucketName")
                 yield (*path, "csi", "volumeAttributes", "bucketName"), name
     source = nested_map(subject.spec, "csi")
     if subject.kind == ("v1", "PersistentVolume") and source.get("driver") == _DRIVER:
         yield ("spec", "csi", "volumeHandle"), as_string(source.get("volumeHandle"))
-
-
-RULE = Rule("bucket-url", _check, severity="error", stage="run", authority="kubelet")

@@ -37,7 +37,7 @@ and 13851; fluxcd/kustomize-controller docs/spec/v1/kustomizations.md (2026).
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import Json, as_string, nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import RUNS_PODS
 
 _ARGO = "argocd.argoproj.io/"
@@ -47,7 +47,7 @@ _HEALTHY_GROUPS = ("v1", "batch/v1", "apps/v1")
 _TTL = "ttlSecondsAfterFinished"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind not in RUNS_PODS or id(subject.manifest) not in subject.stream.positions:
         return
     notes = string_map(subject.metadata.get("annotations"))
@@ -97,6 +97,3 @@ def _owner_of(subject: Subject) -> str:
 def _applies_to(subject: Subject, spec: Json, field: str) -> bool:
     """Return whether a tool that applies a folder may apply the object, by its namespace."""
     return bool(spec.get("path")) and as_string(spec.get(field)) in ("", subject.namespace)
-
-
-RULE = Rule("gitops-against-training", _check, severity="warning", stage="run", authority="ptcompile")

@@ -36,11 +36,8 @@ annotations is not seen here.
 from __future__ import annotations
 
 from ptcompile.linter.key_places import unread_keys
-from ptcompile.linter.rule import Findings, Rule, Subject
+from ptcompile.linter.rule import Findings, Subject
 
 
-def _check(subject: Subject) -> Findings:
-    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == RULE.name)
-
-
-RULE = Rule("misplaced-key", _check, severity="warning", stage="run", authority="ptcompile")
+def check(subject: Subject) -> Findings:
+    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == "misplaced-key")

@@ -40,10 +40,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile._internal.spelling import nearest
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.kinds.references import references
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map, object_name
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.workload import Stream
 
 _CLUSTER_KINDS = (
@@ -69,7 +69,7 @@ def _names_in(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
     return {key: frozenset(names) for key, names in names_by_kind.items()}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     names_by_kind = subject.stream.cached(_names_in)
     for namespace, path, kind, name in _written_names(subject):
         names = names_by_kind.get((namespace, kind), frozenset())
@@ -80,7 +80,7 @@ def _check(subject: Subject) -> Findings:
                 path,
                 f"the stream has no {kind} {name}, but it has {suggestion}",
                 f"write {suggestion}, if that is intended",
-                Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False),
+                fix_setting(f"write {suggestion}", path, suggestion, safe=False),
             )
 
 
@@ -104,6 +104,3 @@ def _written_names(subject: Subject) -> Iterator[tuple[str, Path, str, str]]:
 def _digits_in(name: str) -> list[str]:
     """Return the digits of a name. Names that differ in a number are different objects, not misspellings."""
     return [letter for letter in name if letter.isdigit()]
-
-
-RULE = Rule("misspelt-reference", _check, severity="warning", stage="run", authority="kubelet")

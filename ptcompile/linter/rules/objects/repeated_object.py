@@ -27,16 +27,16 @@ Source: Kubernetes 1.36, names of objects; Job templates are immutable.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
+from ptcompile.kubernetes.unstructured import Json, kind_of, namespace_of, nested_string
 from ptcompile.linter.repeated import CREATED_KINDS
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Stream
 
 _PATH = ("metadata", "name")
 _ObjectKey = tuple[tuple[str, str], str, str]
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not subject.name or len(subject.objects) < 2:
         return
     first = subject.stream.cached(_first_objects).get((subject.kind, subject.namespace, subject.name))
@@ -54,9 +54,6 @@ def _check(subject: Subject) -> Findings:
 def _first_objects(stream: Stream) -> dict[_ObjectKey, Json]:
     first_objects: dict[_ObjectKey, Json] = {}
     for manifest in stream.objects:
-        name = as_string(nested_map(manifest, "metadata").get("name"))
+        name = nested_string(manifest, "metadata", "name")
         first_objects.setdefault((kind_of(manifest), namespace_of(manifest), name), manifest)
     return first_objects
-
-
-RULE = Rule("repeated-object", _check, severity="error", stage="run", authority="ptcompile")

@@ -37,7 +37,7 @@ from collections.abc import Iterator, Mapping
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.secret_formats import has_secret_format
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.source.secrets.names import MASK, is_credential
 from ptcompile.source.templates import find_placeholder
 
@@ -49,7 +49,7 @@ _MIN_TOKEN_LENGTH = 16
 _ADVICE = "put it into a Secret, refer to that, and revoke this one"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     names = {}
     for container in subject.containers:
         for entry in container.variables:
@@ -115,6 +115,3 @@ def _can_be_secret(value: str) -> bool:
         return False
     is_reference = "$(" in value or "${" in value or find_placeholder(value) is not None
     return value[0] not in "/<{" and not is_reference and not value.isdigit()
-
-
-RULE = Rule("secret-in-env", _check, severity="warning", stage="style", authority="ptcompile")

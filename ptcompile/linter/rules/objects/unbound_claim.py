@@ -37,19 +37,26 @@ checkVolumeSatisfyClaim.
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import Json, as_string, as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import (
+    Json,
+    as_strings,
+    nested_map,
+    nested_string,
+    nested_value,
+    object_name,
+)
 from ptcompile.linter.claims import belongs_to, class_name, volumes_of_claim
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SIZE = ("spec", "resources", "requests", "storage")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     claim = subject.manifest
     if subject.kind != ("v1", "PersistentVolumeClaim"):
         return
     for volume in volumes_of_claim(subject.stream, claim):
-        owner = as_string(nested_map(volume, "spec", "claimRef").get("name"))
+        owner = nested_string(volume, "spec", "claimRef", "name")
         is_named = subject.spec.get("volumeName") == object_name(volume)
         if is_named and belongs_to(volume, claim):
             continue
@@ -67,19 +74,19 @@ def _differences(claim: Json, volume: Json) -> Findings:
     """Yield what is compared whichever of the two names the other."""
     name = object_name(volume)
     requested = quantity.parse(nested_map(claim, *_SIZE[:-1]).get("storage"))
-    capacity = nested_map(volume, "spec", "capacity").get("storage")
+    capacity = nested_value(volume, "spec", "capacity", "storage")
     size = quantity.parse(capacity)
     if requested is not None and size is not None and requested.nano > size.nano:
         yield found_at(_SIZE, f"never bound: the volume {name} has {capacity}", f"request {capacity} or less")
 
-    mode = as_string(nested_map(claim, "spec").get("volumeMode")) or "Filesystem"
-    volume_mode = as_string(nested_map(volume, "spec").get("volumeMode")) or "Filesystem"
+    mode = nested_string(claim, "spec", "volumeMode") or "Filesystem"
+    volume_mode = nested_string(volume, "spec", "volumeMode") or "Filesystem"
     if mode != volume_mode:
         text = f"never bound: the volume {name} has volumeMode {volume_mode}, the claim {mode}"
         yield found_at(("spec", "volumeMode"), text, f"write volumeMode: {volume_mode}")
 
-    modes = as_strings(nested_map(volume, "spec").get("accessModes"))
-    missing = [item for item in as_strings(nested_map(claim, "spec").get("accessModes")) if item not in modes]
+    modes = as_strings(nested_value(volume, "spec", "accessModes"))
+    missing = [item for item in as_strings(nested_value(claim, "spec", "accessModes")) if item not in modes]
     if missing and modes:
         text = f"never bound: the volume {name} has {', '.join(modes)}, not {', '.join(missing)}"
         yield found_at(("spec", "accessModes"), text, f"write {', '.join(modes)}")
@@ -101,6 +108,3 @@ def _class_difference(claim: Json, volume: Json) -> Findings:
     else:
         text = f"never bound: the volume {name} has {of_volume}, the claim {wanted!r}"
         yield found_at(path, text, f"write storageClassName: {offered!r}")
-
-
-RULE = Rule("unbound-claim", _check, severity="error", stage="run", authority="ptcompile")

@@ -29,14 +29,14 @@ from ptcompile.diagnostics import Edit, Fix
 from ptcompile.hardware.nodes import VENDORS
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _REQUESTS = "requests."
 _LIMITS = "limits."
 _COUNTED_BY_OTHERS = ("count/", "storageclass.storage.k8s.io/", "deviceclass.resource.k8s.io/", "deviceclass.resource.")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     hard = nested_map(subject.spec, "hard")
     for key in map(str, hard):
         counted = _counted_key(key)
@@ -62,6 +62,3 @@ def _counted_key(key: str) -> str | None:
         return _REQUESTS + resource
     meant = None if is_accelerator(resource) else closest_match(resource, [item.resource for item in VENDORS.values()])
     return None if meant is None or meant == resource else _REQUESTS + meant
-
-
-RULE = Rule("uncounted-quota", _check, severity="warning", stage="run", authority="kube-apiserver")

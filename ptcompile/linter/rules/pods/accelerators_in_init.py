@@ -33,24 +33,20 @@ Source: Kubernetes 1.36, effective requests of a pod with init containers.
 
 from __future__ import annotations
 
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        requesting = [container for container in template.containers if accelerators(container)]
+        requesting = [container for container in template.containers if container.accelerators]
         if requesting and all(
             container.is_init and container.spec.get("restartPolicy") != "Always" for container in requesting
         ):
             path = (*requesting[0].path, "resources", "limits")
-            count = accelerators(requesting[0])
+            count = requesting[0].accelerators
             yield found_at(
                 path,
                 f"the pod holds {count} accelerator{'s' if count > 1 else ''} until it ends, but only this init "
                 "container can use them",
                 "move them to the container that trains",
             )
-
-
-RULE = Rule("accelerators-in-init", _check, severity="warning", stage="run", authority="kubelet")

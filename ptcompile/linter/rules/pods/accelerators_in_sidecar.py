@@ -40,25 +40,20 @@ Source: Kubernetes 1.36, device plugins allocate to containers; training-operato
 
 from __future__ import annotations
 
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         main = next((container for container in template.main_containers if container.name == template.main_name), None)
-        if main is None or accelerators(main):
+        if main is None or main.accelerators:
             continue
         sidecar = next(
-            (container for container in template.containers if not container.is_init and accelerators(container)), None
+            (container for container in template.containers if not container.is_init and container.accelerators), None
         )
         if sidecar is not None:
-            path = (*sidecar.path, "resources", "limits")
             yield found_at(
-                path,
+                (*sidecar.path, "resources", "limits"),
                 f"this container gets the accelerators, but {main.name}, which trains, gets none",
                 f"move them to the container {main.name}",
             )
-
-
-RULE = Rule("accelerators-in-sidecar", _check, severity="warning", stage="run", authority="kubelet")

@@ -30,26 +30,24 @@ Source: Kubernetes 1.36, inter-pod affinity.
 
 from __future__ import annotations
 
+from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.selectors import selects
-from ptcompile.kubernetes.unstructured import as_mappings, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, nested_map, nested_value
 from ptcompile.linter.references import template_labels
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Stream
 
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
-
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        for i, term in enumerate(as_mappings(nested_map(template.spec, "affinity", "podAffinity").get(_REQUIRED))):
+        for i, term in enumerate(as_mappings(nested_value(template.spec, "affinity", "podAffinity", REQUIRED))):
             selector = nested_map(term, "labelSelector")
             if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
                 continue
             if any(selects(selector, labels) for labels in (*_own_labels(subject), *subject.stream.cached(_labels_in))):
                 continue
-            path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")
             yield found_at(
-                path,
+                (*template.path, "spec", "affinity", "podAffinity", REQUIRED, i, "labelSelector"),
                 "no pod in the stream has these labels, and without such a pod no node fits",
                 "select labels that pods have, or use a preferred term",
             )
@@ -69,6 +67,3 @@ def _labels_in(stream: Stream) -> list[dict[str, str]]:
         template_labels(manifest if manifest.get("kind") == "Pod" else nested_map(manifest, "spec", "template"))
         for manifest in objects
     ]
-
-
-RULE = Rule("affinity-to-nobody", _check, severity="warning", stage="run", authority="ptcompile")

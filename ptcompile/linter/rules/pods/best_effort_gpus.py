@@ -28,22 +28,17 @@ Source: Kubernetes 1.36, quality of service classes and node-pressure eviction.
 
 from __future__ import annotations
 
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.kubelet import is_best_effort
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        requesting = next((container for container in template.containers if accelerators(container)), None)
+        requesting = next((container for container in template.containers if container.accelerators), None)
         if requesting is not None and is_best_effort(template.spec):
-            path = (*requesting.path, "resources")
             yield found_at(
-                path,
+                (*requesting.path, "resources"),
                 "requests accelerators but no cpu or memory: the pod is BestEffort and is evicted first",
                 "add requests for cpu and memory",
                 on_key=True,
             )
-
-
-RULE = Rule("best-effort-gpus", _check, severity="warning", stage="run", authority="kubelet")

@@ -42,12 +42,12 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.linter.containers import endless_command, idle_command, server_image
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.shell.endless import SERVERS
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         running = [container for container in template.containers if not container.is_init]
         if len(running) < 2 or template.spec.get("restartPolicy") == "Always":
@@ -80,6 +80,3 @@ def _move_to_init(template: ManifestTemplate, container: ManifestContainer) -> F
     has_list = isinstance(template.spec.get("initContainers"), list)
     add = Edit("append", path, sidecar) if has_list else Edit("set", path, [sidecar])
     return Fix(f"make {container.name} a native sidecar", (Edit("remove", container.path), add), safe=False)
-
-
-RULE = Rule("blocking-sidecar", _check, severity="warning", stage="run", authority="kubelet")

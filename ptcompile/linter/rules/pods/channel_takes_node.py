@@ -42,10 +42,10 @@ from __future__ import annotations
 
 from ptcompile.linter.devices import CHANNEL_CLASS, claims_of, count_whole_gpus, source_of_claim
 from ptcompile.linter.machines import pinned_machines
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         pins = pinned_machines(template)
         least = min((machine.devices for machine in pins.machines), default=0) if pins is not None else 0
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
                     f"one pod per node can have a ComputeDomain's channel, and this one uses {gpus} of {least} GPUs",
                     "request all GPUs of a node in one pod",
                 )
-
-
-RULE = Rule("channel-takes-node", _check, severity="note", stage="style", authority="ptcompile")

@@ -37,10 +37,10 @@ Source: Kubernetes 1.36, dynamic resource allocation; NVIDIA DRA driver 25.12, C
 from __future__ import annotations
 
 from ptcompile.linter.devices import claims_of, find_in_any_namespace, source_of_claim
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
     namespace = subject.namespace
@@ -54,6 +54,3 @@ def _check(subject: Subject) -> Findings:
                 f"{claim.kind} {claim.object_name} is in namespace {maker.namespace}, but the pods are in {namespace}",
                 "put both into the same namespace",
             )
-
-
-RULE = Rule("claim-in-other-namespace", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -42,12 +42,12 @@ Source: NVIDIA DRA driver 25.12, GPU allocation (gpuResourcesEnabledOverride).
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
 from ptcompile.linter.devices import GPU_CLASSES, claims_of, source_of_claim
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     namespace = subject.namespace
     for template in subject.templates:
         makers = {claim.name: source_of_claim(subject.stream, claim, namespace) for claim in claims_of(template)}
@@ -55,15 +55,14 @@ def _check(subject: Subject) -> Findings:
         for container in template.containers if gpus else ():
             used = {
                 as_string(claim.get("name"))
-                for claim in as_mappings(nested_map(container.spec, "resources").get("claims"))
+                for claim in as_mappings(nested_value(container.spec, "resources", "claims"))
             } & gpus
             counted = next(
                 (resource for resource in container.limits if str(resource).startswith(_GPU_RESOURCES)), None
             )
             if used and counted is not None:
-                path = (*container.path, "resources", "limits", counted)
                 yield found_at(
-                    path,
+                    (*container.path, "resources", "limits", counted),
                     f"the claim {min(used)} is for GPUs too, but a cluster allocates GPUs in one way only",
                     "remove it, or remove the claim",
                     on_key=True,
@@ -71,5 +70,3 @@ def _check(subject: Subject) -> Findings:
 
 
 _GPU_RESOURCES = ("nvidia.com/gpu", "nvidia.com/mig-")
-
-RULE = Rule("claimed-and-counted", _check, severity="warning", stage="run", authority="kubelet")

@@ -38,10 +38,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.containers import endless_command, server_image
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         if not container.is_init or container.spec.get("restartPolicy") == "Always":
             continue
@@ -57,6 +57,3 @@ def _check(subject: Subject) -> Findings:
                 Fix(f"make {container.name} a native sidecar", (edit,), safe=False),
                 severity=None if command else "warning",
             )
-
-
-RULE = Rule("endless-init-container", _check, severity="error", stage="run", authority="kubelet")

@@ -37,10 +37,10 @@ from __future__ import annotations
 
 from ptcompile.hardware.fabric_machines import home_of
 from ptcompile.linter.machines import missing_fabrics
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for usage in missing_fabrics(template):
             home = home_of(usage.fabric)
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
                     f"{usage.pins.label} of {usage.pins.cloud}",
                     f"remove it, or select machines of {home}",
                 )
-
-
-RULE = Rule("fabric-of-another-cloud", _check, severity="error", stage="run", authority="ptcompile")

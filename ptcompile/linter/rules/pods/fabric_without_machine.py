@@ -36,10 +36,10 @@ from __future__ import annotations
 
 from ptcompile.hardware.fabric_machines import accelerators_with, fabrics_of, home_of, shorten, without_fabric
 from ptcompile.linter.machines import missing_fabrics
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for usage in missing_fabrics(template):
             cloud = usage.pins.cloud
@@ -52,6 +52,3 @@ def _check(subject: Subject) -> Findings:
                     f"{usage.text} is for {usage.fabric}, but {reason}",
                     f"select machines that have it, such as those with {suitable}",
                 )
-
-
-RULE = Rule("fabric-without-machine", _check, severity="warning", stage="run", authority="ptcompile")

@@ -39,11 +39,11 @@ Kubernetes 1.36, pkg/scheduler/framework/plugins; Karpenter 1.14, pkg/controller
 from __future__ import annotations
 
 from ptcompile.linter.machines import excess_requests
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     pools = subject.stream.pools
     is_listed = pools is not None and pools.is_listed  # with their own machines, as in compile
     of_machines = [] if is_listed else [each for template in subject.templates for each in _machine_misfits(template)]
@@ -64,6 +64,3 @@ def _machine_misfits(template: ManifestTemplate) -> Findings:
                 f"request at most {excess.misfit.has} per pod",
                 severity=None if excess.pins.is_certain else "warning",
             )
-
-
-RULE = Rule("fits-no-machine", _check, severity="error", stage="run", authority="ptcompile")

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.resources import is_accelerator
 from ptcompile.kubernetes.unstructured import as_mappings, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _ACCELERATOR_LABELS = frozenset(
@@ -51,7 +51,7 @@ _SHARED_WITHOUT_REQUEST = (
 )
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
         return  # a runtime's job may request them
     for template in subject.templates:
@@ -77,6 +77,3 @@ def _requests_devices(template: ManifestTemplate) -> bool:
         for half in ("limits", "requests")
         for name in container.resource_list(half)
     )
-
-
-RULE = Rule("gpu-nodes-without-gpus", _check, severity="warning", stage="run", authority="ptcompile")

@@ -30,8 +30,7 @@ Source: Kubernetes 1.36, Pod Security Standards (baseline).
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.volumes import node_devices
 from ptcompile.world.templates import ManifestTemplate
 
@@ -45,7 +44,7 @@ _VENDORS = ("habana.ai/gaudi", "amd.com/gpu")
 """Devices whose vendors' examples for Kubernetes set hostIPC (Gaudi 1.21, PyTorch; ROCm 6, RCCL tests)."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for key, effect in _EFFECTS.items():
             if template.spec.get(key) is True:
@@ -63,7 +62,7 @@ def _check(subject: Subject) -> Findings:
                     "remove it; for shared memory mount an emptyDir of medium Memory at /dev/shm"
                     if key == "hostIPC"
                     else "remove it",
-                    Fix(f"remove {key}", (Edit("remove", path),), safe=False),
+                    fix_removing(f"remove {key}", path, safe=False),
                 )
 
 
@@ -71,6 +70,3 @@ def _guided_devices(template: ManifestTemplate) -> str:
     """Return the devices of a pod whose vendor's guide sets hostIPC, or ""."""
     limits = {name for container in template.containers for name in container.limits}
     return next((name for name in _VENDORS if name in limits), "") or node_devices(template)
-
-
-RULE = Rule("host-namespaces", _check, severity="warning", stage="style", authority="ptcompile")

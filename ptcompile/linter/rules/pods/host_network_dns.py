@@ -29,14 +29,13 @@ Source: Kubernetes 1.36, a pod's DNS policy; Volcano 1.10 and later sets it itse
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.record.additions.dns_policy:
         return
     for template in subject.templates:
@@ -55,7 +54,7 @@ def _check(subject: Subject) -> Findings:
             path,
             f"{reason} the node's resolver, which cannot resolve the names of pods and Services",
             f"set dnsPolicy to {policy}",
-            Fix(f"set dnsPolicy to {policy}", (Edit("set", (*path[:-1], "dnsPolicy"), policy),), safe=True),
+            fix_setting(f"set dnsPolicy to {policy}", (*path[:-1], "dnsPolicy"), policy, safe=True),
         )
 
 
@@ -70,6 +69,3 @@ def _uses_cluster_names(subject: Subject, template: ManifestTemplate) -> bool:
     words = [word.text for container in template.containers for word in container.argv]
     values = [entry.value or "" for container in template.containers for entry in container.variables]
     return any(_CLUSTER_NAME.search(value) for value in (*words, *values))
-
-
-RULE = Rule("host-network-dns", _check, severity="warning", stage="run", authority="kubelet")

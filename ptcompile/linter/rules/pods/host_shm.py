@@ -35,20 +35,19 @@ from posixpath import normpath
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_string
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _WHOLE_MACHINE = 8
 """Accelerators of the machines on which a pod shares /dev/shm with no other job: HGX boards, Gaudi, TPU hosts."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            if normpath(as_string(nested_map(volume, "hostPath").get("path"))) == SHM:
+            if normpath(nested_string(volume, "hostPath", "path")) == SHM:
                 path = (*volume_path, "hostPath")
-                if sum(map(accelerators, template.containers)) >= _WHOLE_MACHINE:
+                if sum(container.accelerators for container in template.containers) >= _WHOLE_MACHINE:
                     text = f"files that a killed process leaves in {SHM} of the node stay in its memory"
                     yield found_at(path, text, "use emptyDir {medium: Memory, sizeLimit: ...}", severity="note")
                     continue
@@ -59,6 +58,3 @@ def _check(subject: Subject) -> Findings:
                     "use emptyDir {medium: Memory, sizeLimit: ...}",
                     Fix(f"make {name} an emptyDir in memory", (Edit("remove", path), empty_dir), safe=False),
                 )
-
-
-RULE = Rule("host-shm", _check, severity="warning", stage="run", authority="ptcompile")

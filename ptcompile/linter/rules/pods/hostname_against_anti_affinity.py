@@ -55,7 +55,7 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.nodes import HOST
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.pod import Pod, repel
 
 
@@ -68,7 +68,7 @@ class _PinnedRole(NamedTuple):
     hosts: frozenset[str]
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     roles = list(_pinned_roles(subject))
     for first in roles:
         clique: list[_PinnedRole] = []
@@ -95,6 +95,3 @@ def _pinned_roles(subject: Subject) -> Iterator[_PinnedRole]:
             if template is not None:
                 yield _PinnedRole(pod, role.count, (*template.path, "spec", *path), frozenset(hosts))
                 break
-
-
-RULE = Rule("hostname-against-anti-affinity", _check, severity="error", stage="run", authority="kube-apiserver")

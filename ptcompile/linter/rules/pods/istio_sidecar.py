@@ -37,9 +37,9 @@ from __future__ import annotations
 
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value, string_map
 from ptcompile.linter.claims import driver_of_volume
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _NAMESPACE = ("v1", "Namespace")
@@ -88,7 +88,7 @@ _MESHES = (
 )
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for mesh in _MESHES:
         request = _request_of_namespace(subject, mesh)
         for template in subject.templates:
@@ -96,14 +96,14 @@ def _check(subject: Subject) -> Findings:
                 continue  # a Pod without a restartPolicy usually serves requests
             metadata = nested_map(template.data, "metadata")
             keys = [key for key in mesh.places if mesh.key in nested_map(metadata, key)]
-            if all(nested_map(metadata, "annotations").get(key) == "" for key in _PROXIED):
+            if all(nested_value(metadata, "annotations", key) == "" for key in _PROXIED):
                 continue
 
             for key in keys:
                 if nested_map(metadata, key)[mesh.key] in mesh.on:
                     path = (*template.path, "metadata", key, mesh.key)
                     title = f'set the {key.removesuffix("s")} to "{mesh.off}"'
-                    fix = Fix(title, (Edit("set", path, mesh.off),), safe=False)
+                    fix = fix_setting(title, path, mesh.off, safe=False)
                     text = f"{mesh.title} proxy {_harm(subject, template, mesh)}"
                     yield found_at(path, text, title, fix)
             if request and not keys and template.spec.get("hostNetwork") is not True:
@@ -130,7 +130,7 @@ def _opt_out(subject: Subject, template: ManifestTemplate, mesh: _Mesh, request:
 def _harm(subject: Subject, template: ManifestTemplate, mesh: _Mesh) -> str:
     """Return what the proxy does to a pod."""
     drivers = [driver_of_volume(subject, volume) for _, volume in template.volumes.values()]
-    excluded = as_string(nested_map(template.data, "metadata", "annotations").get(_EXCLUDED))
+    excluded = nested_string(template.data, "metadata", "annotations", _EXCLUDED)
     if _GCSFUSE in drivers and _METADATA_SERVER not in excluded:
         return "keeps the sidecar of Cloud Storage FUSE from the metadata server: the bucket is not mounted"
     if subject.job is not None and subject.job.size == 1:
@@ -153,6 +153,3 @@ def _request_of_namespace(subject: Subject, mesh: _Mesh) -> str:
         return "istio-injection: enabled"
     revision = labels.get("istio.io/rev")
     return f"istio.io/rev: {revision}" if revision and "istio-injection" not in labels else ""
-
-
-RULE = Rule("istio-sidecar", _check, severity="warning", stage="run", authority="ptcompile")

@@ -49,15 +49,15 @@ cleanPodPolicy; kubeflow/trainer issue 1579.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.diagnostics import Path
+from ptcompile.kubernetes.unstructured import as_mapping, nested_map, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     field = next((key for key in map(str, subject.spec) if key.endswith("ReplicaSpecs")), "")
     written: Path = ("spec", "runPolicy", "cleanPodPolicy")
-    if not field or nested_map(subject.spec, "runPolicy").get("cleanPodPolicy") is not None:
+    if not field or nested_value(subject.spec, "runPolicy", "cleanPodPolicy") is not None:
         return
 
     mains = [(template, main) for template in subject.templates for main in template.main_containers]
@@ -74,9 +74,6 @@ def _check(subject: Subject) -> Findings:
         "when the job has failed, its other pods go on (cleanPodPolicy defaults to None): they keep up to "
         f"{devices} accelerator{'s' * (devices > 1)}",
         "set runPolicy.cleanPodPolicy to Running",
-        Fix("set cleanPodPolicy to Running", (Edit("set", written, "Running"),), safe=False),
+        fix_setting("set cleanPodPolicy to Running", written, "Running", safe=False),
         on_key=never is None,
     )
-
-
-RULE = Rule("kept-after-failure", _check, severity="note", stage="run", authority="ptcompile")

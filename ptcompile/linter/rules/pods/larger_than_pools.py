@@ -65,15 +65,12 @@ Source: Kubernetes 1.36, pkg/scheduler/framework/plugins; Karpenter 1.14, pkg/co
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject
+from ptcompile.linter.rule import Findings, Subject
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     pools = subject.stream.pools
     if pools is not None:
         from ptcompile.linter.placement import gang_misfits
 
         yield from gang_misfits(subject, pools)
-
-
-RULE = Rule("larger-than-pools", _check, severity="warning", stage="run", authority="ptcompile")

@@ -43,13 +43,13 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.references import references
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.mounted import data_keys
 
 _KINDS = ("ConfigMap", "Secret")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not any(subject.neighbors.of_kind(("v1", kind)) for kind in _KINDS):
         return
     for path, kind, name, key in _required_keys(subject):
@@ -72,6 +72,3 @@ def _required_keys(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:
         for reference in references(template.spec, (*template.path, "spec")):
             for path, key in reference.keys if not reference.is_optional else ():
                 yield path, reference.kind, reference.name, key
-
-
-RULE = Rule("missing-config-key", _check, severity="error", stage="pod", authority="kubelet")

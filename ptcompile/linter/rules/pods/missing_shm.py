@@ -33,10 +33,9 @@ from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
 from ptcompile.linter.containers import idle_command, starts_training
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
@@ -46,7 +45,7 @@ _MIN_MEMORY_BYTES = 1 << 30
 """Smallest memory limit for which the fix adds a volume of half the size."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if template.spec.get("hostIPC") is True:  # /dev/shm is the node's
             continue
@@ -54,7 +53,7 @@ def _check(subject: Subject) -> Findings:
             if _shares_memory(container) and not _has_shm_mount(container) and _trains_with_torch(subject, container):
                 yield found_at(
                     container.path,
-                    f"{accelerators(container)} accelerators but no volume at /dev/shm: "
+                    f"{container.accelerators} accelerators but no volume at /dev/shm: "
                     "processes share 64 MiB of memory, and a data loader that needs more dies with a bus error",
                     "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
                     _mount_shm(template, container),
@@ -63,7 +62,7 @@ def _check(subject: Subject) -> Findings:
 
 def _shares_memory(container: ManifestContainer) -> bool:
     """Return whether the container has several accelerators other than TPUs, whose processes do not share memory."""
-    return accelerators(container) > 1 and not any("tpu" in str(name) for name in container.limits)
+    return container.accelerators > 1 and not any("tpu" in str(name) for name in container.limits)
 
 
 def _trains_with_torch(subject: Subject, container: ManifestContainer) -> bool:
@@ -80,9 +79,7 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
     title = f"mount a volume of memory at {SHM}"
     existing = [item for item in as_mappings(template.spec.get("volumes")) if item.get("name") == _VOLUME_NAME]
     if existing:
-        return (
-            Fix(title, (mount,), safe=False) if nested_map(existing[0], "emptyDir").get("medium") == "Memory" else None
-        )
+        return Fix(title, (mount,), safe=False) if nested_value(existing[0], "emptyDir", "medium") == "Memory" else None
     limit = quantity.parse(container.limits.get("memory"))
     if limit is None or limit.value < _MIN_MEMORY_BYTES:
         return None
@@ -95,6 +92,3 @@ def _mount_shm(template: ManifestTemplate, container: ManifestContainer) -> Fix 
 def _has_shm_mount(container: ManifestContainer) -> bool:
     mounts = as_mappings(container.spec.get("volumeMounts"))
     return any(as_string(mount.get("mountPath")).rstrip("/") == SHM for mount in mounts)
-
-
-RULE = Rule("missing-shm", _check, severity="warning", stage="run", authority="ptcompile")

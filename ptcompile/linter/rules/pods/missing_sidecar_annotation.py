@@ -35,18 +35,18 @@ pkg/csi_driver/node.go: NodePublishVolume.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
+from ptcompile.diagnostics import Fix
 from ptcompile.hardware.csi_drivers import SIDECAR_ANNOTATIONS
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_string
 from ptcompile.linter.claims import driver_of_volume
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _DRIVER_PATH = ("csi", "driver")
 _CLAIM_PATH = ("persistentVolumeClaim", "claimName")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
             driver = driver_of_volume(subject, volume)
@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Findings:
 
 
 def _has_annotation(template: ManifestTemplate, annotation: str) -> bool:
-    return as_string(nested_map(template.data, "metadata", "annotations").get(annotation)).lower() == "true"
+    return nested_string(template.data, "metadata", "annotations", annotation).lower() == "true"
 
 
 def _has_sidecar(template: ManifestTemplate) -> bool:
@@ -73,7 +73,4 @@ def _has_sidecar(template: ManifestTemplate) -> bool:
 
 def _add_annotation(template: ManifestTemplate, annotation: str) -> Fix:
     path = (*template.path, "metadata", "annotations", annotation)
-    return Fix(f"add the annotation {annotation}", (Edit("set", path, "true"),), safe=True)
-
-
-RULE = Rule("missing-sidecar-annotation", _check, severity="warning", stage="run", authority="kubelet")
+    return fix_setting(f"add the annotation {annotation}", path, "true", safe=True)

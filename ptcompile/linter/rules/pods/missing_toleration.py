@@ -34,7 +34,7 @@ from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.hardware.nodes import SPOT
 from ptcompile.kubernetes.selectors import untolerated
 from ptcompile.kubernetes.unstructured import Json, as_mappings, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -51,7 +51,7 @@ _TAINTS: dict[tuple[str, str], Json] = {
 """Node labels, and the taint on the nodes that have them."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for label, value in string_map(template.spec.get("nodeSelector")).items():
             known = [_TAINTS[label, value]] if (label, value) in _TAINTS else []
@@ -59,9 +59,8 @@ def _check(subject: Subject) -> Findings:
             if taint is None:
                 continue
             key = taint["key"]
-            path = (*template.path, "spec", "nodeSelector", label)
             yield found_at(
-                path,
+                (*template.path, "spec", "nodeSelector", label),
                 f"nodes with this label have the taint {key}, which the pod does not tolerate",
                 f"add a toleration of {key}",
                 Fix(f"tolerate {key}", tuple(_edits(template, key)), safe=False),
@@ -73,6 +72,3 @@ def _edits(template: ManifestTemplate, key: str) -> Iterator[Edit]:
     toleration = {"key": key, "operator": "Exists", "effect": "NoSchedule"}
     has_list = isinstance(template.spec.get("tolerations"), list)
     yield Edit("append", tolerations_path, toleration) if has_list else Edit("set", tolerations_path, [toleration])
-
-
-RULE = Rule("missing-toleration", _check, severity="warning", stage="run", authority="ptcompile")

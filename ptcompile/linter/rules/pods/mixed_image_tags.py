@@ -53,13 +53,12 @@ Source: NCCL 2.29, all ranks run one version; PyTorch 2.13, collectives have to 
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.containers import split_image
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if len(subject.templates) < 2 or subject.record.rendezvous.all_pods:
         return  # roles-with-different-images compares the roles
     images: dict[str, tuple[str, str, str]] = {}
@@ -74,8 +73,5 @@ def _check(subject: Subject) -> Findings:
                     path,
                     f"uses {version or 'no tag'} of {repository}, but {expected[2]} uses {expected[0] or 'no tag'}",
                     "use one version for all roles",
-                    Fix(f"use {expected[1]}", (Edit("set", path, expected[1]),), safe=False),
+                    fix_setting(f"use {expected[1]}", path, expected[1], safe=False),
                 )
-
-
-RULE = Rule("mixed-image-tags", _check, severity="warning", stage="run", authority="ptcompile")

@@ -31,7 +31,7 @@ Source: Linux mount semantics; the Filesystem Hierarchy Standard 3.0.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import volume_of
 from ptcompile.simulator.mounted import mount_path
 
@@ -40,20 +40,16 @@ _SYSTEM_FOLDERS = frozenset(
 )
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             for entry_path, mount in container.mounts:
                 if mount_path(mount) not in _SYSTEM_FOLDERS or mount.get("subPath") or mount.get("subPathExpr"):
                     continue
                 volume = volume_of(template, mount)
-                if volume is not None and "hostPath" not in volume[1]:
-                    path = (*entry_path, "mountPath")
+                if volume is not None and "hostPath" not in volume.data:
                     yield found_at(
-                        path,
+                        (*entry_path, "mountPath"),
                         f"the volume hides everything that the image has in {mount_path(mount)}",
                         "mount it in its own folder, or mount single files with subPath",
                     )
-
-
-RULE = Rule("mount-hides-system", _check, severity="warning", stage="run", authority="ptcompile")

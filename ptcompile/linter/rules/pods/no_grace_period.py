@@ -32,16 +32,15 @@ GKE, Spot VMs (2026); AKS, node auto-drain (2026); Amazon EC2, Spot interruption
 from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import grace_seconds
-from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map, nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import notice_of, spot_label
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        if not any(accelerators(container) for container in template.containers):
+        if not any(container.accelerators for container in template.containers):
             continue
         path = (*template.path, "spec", "terminationGracePeriodSeconds")
         seconds = grace_seconds(template.spec)
@@ -73,12 +72,7 @@ def _check(subject: Subject) -> Findings:
 def _hook_seconds(container: ManifestContainer) -> int:
     """Return how long a container's preStop hook sleeps, or 0 if that is not certain."""
     hook = nested_map(container.spec, "lifecycle", "preStop")
-    words = [word for text in as_strings(nested_map(hook, "exec").get("command")) for word in text.split()]
+    words = [word for text in as_strings(nested_value(hook, "exec", "command")) for word in text.split()]
     after_sleep = words[words.index("sleep") + 1 :] if "sleep" in words else []
     written = after_sleep[0].rstrip("s;") if after_sleep else ""
-    return (
-        int(written) if written.isdecimal() and len(written) < 9 else as_int(nested_map(hook, "sleep").get("seconds"))
-    )
-
-
-RULE = Rule("no-grace-period", _check, severity="warning", stage="style", authority="kubelet")
+    return int(written) if written.isdecimal() and len(written) < 9 else as_int(nested_value(hook, "sleep", "seconds"))

@@ -35,17 +35,16 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import count, is_accelerator
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _HOSTNAME = "kubernetes.io/hostname"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         node = as_string(template.spec.get("nodeName"))
-        if not node or (not template.path and not any(accelerators(container) for container in template.containers)):
+        if not node or (not template.path and not any(container.accelerators for container in template.containers)):
             continue  # a Pod that was read back from a cluster has a nodeName too
         path = (*template.path, "spec", "nodeName")
         selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)
@@ -68,6 +67,3 @@ def _need_of(template: ManifestTemplate) -> str:
         f" for the {count(limits[resource]) * template.replicas} {resource} of {pods}: the kubelet refuses a pod "
         f"that finds too few (OutOf{resource}), and starts it without any where no device plugin runs"
     )
-
-
-RULE = Rule("node-name-set", _check, severity="warning", stage="run", authority="kubelet")

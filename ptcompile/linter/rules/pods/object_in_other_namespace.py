@@ -38,11 +38,11 @@ Source: Kubernetes 1.36, namespaces: names of claims, ConfigMaps, Secrets and Se
 from __future__ import annotations
 
 from ptcompile.kinds.references import references
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_string
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     namespace = as_string(subject.metadata.get("namespace"))
     if not namespace:
         return
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Findings:
             if reference.is_optional or not reference.name:
                 continue
             objects = subject.objects.by_name(("v1", reference.kind), reference.name)
-            namespaces = {as_string(nested_map(manifest, "metadata").get("namespace")) for manifest in objects}
+            namespaces = {nested_string(manifest, "metadata", "namespace") for manifest in objects}
             if namespaces and "" not in namespaces and namespace not in namespaces:
                 where = f"namespace{'s' if len(namespaces) > 1 else ''} {', '.join(sorted(namespaces))}"
                 yield found_at(
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                     f"{reference.kind} {reference.name} is in {where}, but the pods are in {namespace}",
                     "put both into the same namespace",
                 )
-
-
-RULE = Rule("object-in-other-namespace", _check, severity="warning", stage="run", authority="kubelet")

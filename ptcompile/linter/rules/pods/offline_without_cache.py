@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import SHM_PATH
 from ptcompile.kubernetes.unstructured import Json, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of, written_checkpoints
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
@@ -46,7 +46,7 @@ _CONFIGURATION = ("configMap", "secret", "projected", "downwardAPI")
 _DEFAULT_CACHE = "/root/.cache/huggingface"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             entry = _offline_entry(container)
@@ -71,7 +71,7 @@ def _offline_entry(container: ManifestContainer) -> EnvEntry | None:
 def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
     """Return whether a mount may hold models: neither memory, configuration nor the folder for outputs."""
     mounts = [mount_for(container, checkpoint.folder) for checkpoint in written_checkpoints(container)]
-    outputs = {as_string(mount[1].get("name")) for mount in mounts if mount is not None}
+    outputs = {as_string(mount.data.get("name")) for mount in mounts if mount is not None}
     return any(
         _is_data(template, mount) and as_string(mount.get("name")) not in outputs and mount_path(mount) != SHM_PATH
         for _, mount in container.mounts
@@ -81,8 +81,5 @@ def _has_data(template: ManifestTemplate, container: ManifestContainer) -> bool:
 def _is_data(template: ManifestTemplate, mount: Json) -> bool:
     volume = volume_of(template, mount)
     return volume is None or not (
-        is_in_memory(volume[1]) or "emptyDir" in volume[1] or any(key in volume[1] for key in _CONFIGURATION)
+        is_in_memory(volume.data) or "emptyDir" in volume.data or any(key in volume.data for key in _CONFIGURATION)
     )
-
-
-RULE = Rule("offline-without-cache", _check, severity="warning", stage="run", authority="ptcompile")

@@ -47,12 +47,12 @@ from collections.abc import Sequence
 
 from ptcompile.diagnostics import Path
 from ptcompile.hardware.fabric_gaps import gaps
-from ptcompile.kubernetes.unstructured import Json, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import Json, nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import EnvEntry, ManifestContainer, ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     has_accelerators = any(container.accelerators for container in subject.containers)
     for template in subject.templates:
         if has_accelerators and not _has_devices(template):
@@ -63,8 +63,9 @@ def _check(subject: Subject) -> Findings:
             variable = _variable_at(containers, gap.path)
             is_loopback = variable is not None and (variable.value or "").lstrip("=") == "lo"
             if not is_loopback:  # else loopback-interface reports it
-                path = (*template.path, *gap.path) if variable is None else variable.value_path
-                yield found_at(path, gap.message, gap.help)
+                yield found_at(
+                    (*template.path, *gap.path) if variable is None else variable.value_path, gap.message, gap.help
+                )
 
 
 def _with_variables(spec: Json, containers: Sequence[ManifestContainer]) -> Json:
@@ -88,9 +89,6 @@ def _variable_at(containers: Sequence[ManifestContainer], path: Path) -> EnvEntr
 def _has_devices(template: ManifestTemplate) -> bool:
     """Return whether a container of the template requests or claims any device."""
     return any(
-        nested_map(container.spec, "resources").get("claims") or any("/" in name for name in container.limits)
+        nested_value(container.spec, "resources", "claims") or any("/" in name for name in container.limits)
         for container in template.containers
     )
-
-
-RULE = Rule("partial-fabric", _check, severity="warning", stage="run", authority="ptcompile")

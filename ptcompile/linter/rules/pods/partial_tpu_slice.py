@@ -44,7 +44,7 @@ from math import prod
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 TYPE_CHECKING = False
@@ -56,7 +56,7 @@ _TOPOLOGY = "cloud.google.com/gke-tpu-topology"
 _MAX_SIDES = 3
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.job is None:
         return  # the jobs of a runtime set its number of pods
     totals: dict[str, int] = {}
@@ -108,6 +108,3 @@ def _chips_of_pod(template: ManifestTemplate) -> int:
         for amount in [container.limits.get(_TPU, container.requests.get(_TPU))]
     ]
     return sum(amounts)
-
-
-RULE = Rule("partial-tpu-slice", _check, severity="error", stage="run", authority="ptcompile")

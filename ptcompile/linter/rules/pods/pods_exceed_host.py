@@ -39,13 +39,13 @@ from __future__ import annotations
 from ptcompile.hardware.nodes import HOST
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.linter.machines import pinned_machines
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _USUAL_DEVICES = 8
 """Number of accelerators of the largest usual machine; few have 16."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     totals: dict[str, int] = {}
     for template in subject.templates:
         path, hosts = next(pinned_values(template.spec, HOST), ((), []))
@@ -63,6 +63,3 @@ def _check(subject: Subject) -> Findings:
                 "select the nodes by a label that enough of them have",
             )
             return
-
-
-RULE = Rule("pods-exceed-host", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -31,18 +31,18 @@ Source: KAI Scheduler 0.20, pkg/binder/plugins/gpusharing and pkg/podgrouper def
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import nested_map, object_name, string_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_value, object_name, string_map
 from ptcompile.linter.devices import count_whole_gpus
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
+from ptcompile.operators.queues.queue_systems import KAI_QUEUE
 from ptcompile.world.templates import ManifestTemplate
 
 _GPU = "nvidia.com/gpu"
-_QUEUE = "kai.scheduler/queue"
-_QUEUES = frozenset({_QUEUE, "runai/queue", "project"})
+_QUEUES = frozenset({KAI_QUEUE, "runai/queue", "project"})
 """Labels that name a queue; misplaced-key reports the old one."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         if template.spec.get("schedulerName") != "kai-scheduler":
             continue
@@ -54,20 +54,17 @@ def _check(subject: Subject) -> Findings:
             yield found_at(path, f"KAI refuses a pod with {min(shares)} and whole GPUs", "ask for one of the two")
         labels = {**string_map(metadata.get("labels")), **string_map(subject.metadata.get("labels"))}
         if _QUEUES.isdisjoint(labels):
-            text = f"no label {_QUEUE}: KAI takes default-queue, and the pods wait forever where it is missing"
+            text = f"no label {KAI_QUEUE}: KAI takes default-queue, and the pods wait forever where it is missing"
             yield found_at(("metadata",), text, "add the label", severity="note", on_key=True)
             return
 
-        yield from _above_limit(subject, template, labels.get(_QUEUE, ""))
+        yield from _above_limit(subject, template, labels.get(KAI_QUEUE, ""))
 
 
 def _above_limit(subject: Subject, template: ManifestTemplate, name: str) -> Findings:
     gpus = sum(map(count_whole_gpus, template.containers))
     for queue in subject.stream.objects.of_kind(("scheduling.run.ai/v2", "Queue")):
-        limit = nested_map(queue, "spec", "resources", "gpu").get("limit")
+        limit = nested_value(queue, "spec", "resources", "gpu", "limit")
         if object_name(queue) == name and isinstance(limit, int) and 0 < limit < gpus:
             text = f"a pod asks for {gpus} GPUs, and its queue {name} may have {limit}: it waits forever"
             yield found_at((*template.path, "spec"), text, "request less, or raise the limit", severity="warning")
-
-
-RULE = Rule("refused-by-kai", _check, severity="error", stage="run", authority="ptcompile")

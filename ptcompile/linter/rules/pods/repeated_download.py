@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
@@ -54,7 +54,7 @@ _BY_POD = Pattern(r"INDEX|RANK|HOSTNAME|hostname|flock")
 _FOLDER = Pattern(r"(?<![\w:/.-])(/[\w./-]+)")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if sum(template.replicas for template in subject.templates) < 2:
         return
     for template in subject.templates:
@@ -85,10 +85,7 @@ def _shared_folder(template: ManifestTemplate, container: ManifestContainer) -> 
     line = " ".join(word.text for word in container.argv)
     for folder in _FOLDER.findall(line):
         mount = mount_for(container, folder)
-        volume = volume_of(template, mount[1]) if mount is not None else None
-        if volume is not None and nested_map(volume[1], "persistentVolumeClaim"):
+        volume = volume_of(template, mount.data) if mount is not None else None
+        if volume is not None and nested_map(volume.data, "persistentVolumeClaim"):
             return str(folder)
     return None
-
-
-RULE = Rule("repeated-download", _check, severity="warning", stage="run", authority="ptcompile")

@@ -30,15 +30,15 @@ Source: Kubernetes 1.36, restartPolicy of a Pod; kubernetes-sigs/lws issue 570.
 from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
-from ptcompile.diagnostics import Edit, Fix, Path
+from ptcompile.diagnostics import Path
 from ptcompile.linter.containers import endless_command, starts_training
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 _trains = Pattern(r"(?i)train|tun(?:e|ing)\b|sft\b|epoch|dpo\b").search
 _serves = Pattern(r"(?i)serv|infer|generat|chat|vllm|sglang").search
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = subject.spec.get("restartPolicy")
     is_restarted = subject.record.restarts_finished or subject.kind == ("v1", "Pod")
     if not is_restarted or policy not in (None, "", "Always"):
@@ -61,9 +61,6 @@ def _check(subject: Subject) -> Findings:
             finding_path,
             f"{policy_text} starts the training again after it ends",
             "set restartPolicy to Never or OnFailure",
-            Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
+            fix_setting("set restartPolicy to Never", path, "Never", safe=False),
             on_key=True,
         )
-
-
-RULE = Rule("restart-always", _check, severity="warning", stage="run", authority="kubelet")

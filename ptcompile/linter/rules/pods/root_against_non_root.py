@@ -31,10 +31,10 @@ Source: kubelet 1.36, security context of containers.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         pod_security = nested_map(template.spec, "securityContext")
         for container in template.containers:
@@ -43,12 +43,8 @@ def _check(subject: Subject) -> Findings:
             policy_source = container_security if container_security.get("runAsNonRoot") is not None else pod_security
             if policy_source.get("runAsNonRoot") is True and as_int(user_source.get("runAsUser"), 1) == 0:
                 owner_path = container.path if user_source is container_security else (*template.path, "spec")
-                path = (*owner_path, "securityContext", "runAsUser")
                 yield found_at(
-                    path,
+                    (*owner_path, "securityContext", "runAsUser"),
                     f"0 is root, but runAsNonRoot forbids root: the container {container.name} never starts",
                     "use another user, or remove runAsNonRoot",
                 )
-
-
-RULE = Rule("root-against-non-root", _check, severity="error", stage="pod", authority="kubelet")

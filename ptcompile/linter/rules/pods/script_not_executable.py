@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.mounted import mounted_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
@@ -40,7 +40,7 @@ _READ_ONLY = 0o644
 _EXECUTABLE = 0o755
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             if container.spec.get("command") and container.argv and container.written_tokens[0].startswith("/"):
@@ -61,6 +61,3 @@ def _check_command(template: ManifestTemplate, container: ManifestContainer) -> 
         "set the volume's defaultMode to 0755, or start the file with its interpreter",
         Fix("make the files executable", (edit,), safe=True) if file.mode == _READ_ONLY else None,
     )
-
-
-RULE = Rule("script-not-executable", _check, severity="error", stage="run", authority="kubelet")

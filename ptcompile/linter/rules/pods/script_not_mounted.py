@@ -40,7 +40,7 @@ from posixpath import join, normpath
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for, volume_of
 from ptcompile.simulator.mounted import mounted_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
@@ -48,7 +48,7 @@ from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 _SUFFIXES = (".py", ".sh", ".bash")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             script = _script_path(container)
@@ -100,11 +100,11 @@ _PREPARING = frozenset(
 def _is_in_empty_volume(template: ManifestTemplate, container: ManifestContainer, script: str) -> bool:
     """Return whether a file that the image has is certainly hidden by an emptyDir that is still empty."""
     mount = mount_for(container, script)
-    volume = volume_of(template, mount[1]) if mount is not None else None
-    if mount is None or volume is None or "emptyDir" not in volume[1] or container.spec.get("lifecycle"):
+    volume = volume_of(template, mount.data) if mount is not None else None
+    if mount is None or volume is None or "emptyDir" not in volume.data or container.spec.get("lifecycle"):
         return False
     others = [other for other in template.containers if other is not container]
-    is_shared = any(item.get("name") == mount[1].get("name") for other in others for _, item in other.mounts)
+    is_shared = any(item.get("name") == mount.data.get("name") for other in others for _, item in other.mounts)
     commands = container.script.commands[:-1] if container.script is not None else ()
     return not is_shared and all(command.words[0] in _PREPARING for command in commands)
 
@@ -112,6 +112,3 @@ def _is_in_empty_volume(template: ManifestTemplate, container: ManifestContainer
 def _argument_with(container: ManifestContainer, script: str) -> Token | None:
     file = script.rpartition("/")[2]
     return next((word for word in container.argv if file in word.text), None)
-
-
-RULE = Rule("script-not-mounted", _check, severity="error", stage="run", authority="kubelet")

@@ -34,8 +34,8 @@ from __future__ import annotations
 
 from posixpath import normpath
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_string
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SENSITIVE_PATHS = frozenset(
     {
@@ -61,17 +61,13 @@ _SENSITIVE_PATHS = frozenset(
 )
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
-            host_path = as_string(nested_map(volume, "hostPath").get("path"))
+            host_path = nested_string(volume, "hostPath", "path")
             if host_path and normpath(host_path) in _SENSITIVE_PATHS:
-                path = (*volume_path, "hostPath")
                 yield found_at(
-                    path,
+                    (*volume_path, "hostPath"),
                     f"{host_path} of the node gives this pod control of the node",
                     "remove the volume, or mount only the folder that is needed",
                 )
-
-
-RULE = Rule("sensitive-host-path", _check, severity="warning", stage="style", authority="ptcompile")

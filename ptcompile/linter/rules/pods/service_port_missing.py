@@ -42,10 +42,10 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, object_name
 from ptcompile.linter.references import endpoint_service
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     service = subject.cached(endpoint_service)
     rendezvous = subject.rendezvous
     if service is None or rendezvous is None:
@@ -67,6 +67,3 @@ def _check(subject: Subject) -> Findings:
         "add the port to the Service, or use one that it has",
         on_key=True,
     )
-
-
-RULE = Rule("service-port-missing", _check, severity="error", stage="run", authority="ptcompile")

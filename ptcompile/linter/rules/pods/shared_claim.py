@@ -37,10 +37,10 @@ Source: Kubernetes 1.36, dynamic resource allocation, ResourceClaims and Resourc
 from __future__ import annotations
 
 from ptcompile.linter.devices import claims_of
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for claim in claims_of(template):
             if claim.kind != "ResourceClaim" or template.replicas < 2:
@@ -50,6 +50,3 @@ def _check(subject: Subject) -> Findings:
                 f"{template.replicas} pods share the devices of one claim, {claim.object_name}",
                 "use resourceClaimTemplateName with a ResourceClaimTemplate, from which each pod gets its own claim",
             )
-
-
-RULE = Rule("shared-claim", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -33,21 +33,20 @@ Source: Kubernetes 1.36, emptyDir of medium Memory.
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory
 from ptcompile.world.templates import ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            size = quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")) if is_in_memory(volume) else None
+            size = quantity.parse(nested_value(volume, "emptyDir", "sizeLimit")) if is_in_memory(volume) else None
             limit = _largest_limit(template, name) if size is not None else None
             if size is not None and limit is not None and size > limit:
-                path = (*volume_path, "emptyDir", "sizeLimit")
                 yield found_at(
-                    path,
+                    (*volume_path, "emptyDir", "sizeLimit"),
                     f"{size} is above the memory limit, {limit}, so the container is killed first",
                     "raise the memory limit, or lower the sizeLimit",
                 )
@@ -62,6 +61,3 @@ def _largest_limit(template: ManifestTemplate, name: str) -> quantity.Quantity |
     ]
     set_limits = [limit for limit in limits if limit]
     return max(set_limits) if set_limits and len(set_limits) == len(limits) else None
-
-
-RULE = Rule("shm-above-memory-limit", _check, severity="warning", stage="run", authority="kubelet")

@@ -30,15 +30,14 @@ Source: POSIX shm_open in glibc and musl; PyTorch 2.13, multiprocessing; NCCL 2.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 from ptcompile.simulator.mounted import mount_path
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.containers:
             for entry_path, mount in container.mounts:
@@ -46,7 +45,7 @@ def _check(subject: Subject) -> Findings:
                 volume = volume_of(template, mount) if "shm" in name or "shared-mem" in name else None
                 if (
                     volume is None
-                    or not is_in_memory(volume[1])
+                    or not is_in_memory(volume.data)
                     or shm_mount(container)
                     or _is_below_shm(mount_path(mount))
                 ):
@@ -56,12 +55,9 @@ def _check(subject: Subject) -> Findings:
                     path,
                     f"{mount_path(mount)} is not {SHM}, where PyTorch and NCCL look for shared memory",
                     f"mount it at {SHM}",
-                    Fix(f"mount {name} at {SHM}", (Edit("set", path, SHM),), safe=False),
+                    fix_setting(f"mount {name} at {SHM}", path, SHM, safe=False),
                 )
 
 
 def _is_below_shm(path: str) -> bool:
     return not path or path.startswith(SHM + "/")
-
-
-RULE = Rule("shm-mounted-elsewhere", _check, severity="warning", stage="run", authority="ptcompile")

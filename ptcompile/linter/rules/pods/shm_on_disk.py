@@ -30,31 +30,27 @@ Source: Kubernetes 1.36, emptyDir.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.pod_spec import SHM_PATH as SHM
-from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_mapping, nested_value
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 from ptcompile.linter.volumes import shm_mount, volume_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         seen = set()
         for container in template.containers:
             mount = shm_mount(container)
-            volume = volume_of(template, mount[1]) if mount is not None else None
-            if volume is None or volume[0] in seen or "emptyDir" not in volume[1]:
+            volume = volume_of(template, mount.data) if mount is not None else None
+            if volume is None or volume.path in seen or "emptyDir" not in volume.data:
                 continue
-            if not nested_map(volume[1], "emptyDir").get("medium"):
-                seen.add(volume[0])
-                path = (*volume[0], "emptyDir")
-                empty_dir = {"medium": "Memory", **as_mapping(volume[1].get("emptyDir"))}
+            if not nested_value(volume.data, "emptyDir", "medium"):
+                seen.add(volume.path)
+                path = (*volume.path, "emptyDir")
+                empty_dir = {"medium": "Memory", **as_mapping(volume.data.get("emptyDir"))}
                 yield found_at(
                     path,
                     f"{SHM} is a folder on the node's disk, not in memory",
                     "set medium to Memory",
-                    Fix("set medium to Memory", (Edit("set", path, {**empty_dir, "medium": "Memory"}),), safe=False),
+                    fix_setting("set medium to Memory", path, {**empty_dir, "medium": "Memory"}, safe=False),
                 )
-
-
-RULE = Rule("shm-on-disk", _check, severity="warning", stage="run", authority="kubelet")

@@ -31,24 +31,20 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MINUTE = 60
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     specs: list[tuple[Path, Json]] = [((*template.path, "spec"), template.spec) for template in subject.templates]
     if subject.kind == ("batch/v1", "Job"):
         specs.append((("spec",), subject.spec))
     for spec_path, spec in specs:
         seconds = as_int(spec.get("activeDeadlineSeconds"), _MINUTE)
         if 0 <= seconds < _MINUTE:
-            path = (*spec_path, "activeDeadlineSeconds")
             yield found_at(
-                path,
+                (*spec_path, "activeDeadlineSeconds"),
                 f"{seconds} seconds pass while the image is still being pulled",
                 "write the deadline in seconds: 86400 is a day",
             )
-
-
-RULE = Rule("short-deadline", _check, severity="warning", stage="run", authority="kubelet")

@@ -34,9 +34,9 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.pod_spec import GRACE_SECONDS, grace_seconds
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_string, nested_value
 from ptcompile.linter.containers import training_command
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.world.templates import ManifestContainer
 
@@ -44,7 +44,7 @@ _DASHES = ("sh", "dash")
 """The shells that always stay; bash replaces itself by the last command of a list."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         seconds = grace_seconds(template.spec)
         is_shared = template.spec.get("shareProcessNamespace") is True
@@ -71,11 +71,8 @@ def _keeps_signals(container: ManifestContainer) -> bool:
     if script.call.text[: training.start].split()[-1:] == ["exec"]:
         return False
     traps = any(command.words[0] == "trap" for command in script.commands)
-    if traps or script.unread or nested_map(container.spec, "lifecycle").get("preStop"):
+    if traps or script.unread or nested_value(container.spec, "lifecycle", "preStop"):
         return False
     is_small = any(name in as_string(container.spec.get("image")) for name in ("alpine", "busybox"))
     is_dash = basename(container.tokens[0]) in _DASHES and not is_small
     return is_dash or bool(script.call.file) or training is not script.commands[-1]
-
-
-RULE = Rule("sigterm-lost", _check, severity="warning", stage="run", authority="kubelet")

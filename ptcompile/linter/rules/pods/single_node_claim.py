@@ -43,20 +43,20 @@ Source: Kubernetes 1.36, access modes of persistent volumes.
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_strings, nested_map, object_name
+from ptcompile.kubernetes.unstructured import as_strings, nested_value, object_name
 from ptcompile.linter.claims import claims_of_pod
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SINGLE_NODE_MODES = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     pods = sum(template.replicas for template in subject.templates)
     if pods < 2:
         return
     for template in subject.templates:
         for path, claim in claims_of_pod(subject, template):
-            modes = as_strings(nested_map(claim, "spec").get("accessModes"))
+            modes = as_strings(nested_value(claim, "spec", "accessModes"))
             if modes and set(modes) <= _SINGLE_NODE_MODES:
                 is_for_one_pod = modes == ["ReadWriteOncePod"]
                 waiting = "all but the first" if is_for_one_pod else "pods on other nodes"
@@ -66,6 +66,3 @@ def _check(subject: Subject) -> Findings:
                     "use a claim with ReadWriteMany or ReadOnlyMany, or an ephemeral volume per pod",
                     severity="error" if is_for_one_pod and subject.min_nodes_to_start > 1 else None,
                 )
-
-
-RULE = Rule("single-node-claim", _check, severity="warning", stage="run", authority="kubelet")

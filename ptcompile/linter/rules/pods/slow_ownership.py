@@ -41,22 +41,22 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.hardware.csi_drivers import WITHOUT_GROUP
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import nested_map, object_name
+from ptcompile.kubernetes.unstructured import nested_map, nested_value, object_name
 from ptcompile.linter.claims import claims_of_pod, driver_of_claim
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _LARGE = quantity.parse("1Ti")
 _TITLE = "set fsGroupChangePolicy to OnRootMismatch"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         context = nested_map(template.spec, "securityContext")
         if context.get("fsGroup") is None or context.get("fsGroupChangePolicy") == "OnRootMismatch":
             continue
         path = (*template.path, "spec", "securityContext")
         for _, claim in claims_of_pod(subject, template):
-            requested = nested_map(claim, "spec", "resources", "requests").get("storage")
+            requested = nested_value(claim, "spec", "resources", "requests", "storage")
             size = quantity.parse(requested)
             is_large = size is not None and _LARGE is not None and size.nano >= _LARGE.nano
             if is_large and driver_of_claim(subject.stream, claim) not in WITHOUT_GROUP:
@@ -67,6 +67,3 @@ def _check(subject: Subject) -> Findings:
                     _TITLE,
                     Fix(_TITLE, edits, safe=False),
                 )
-
-
-RULE = Rule("slow-ownership", _check, severity="note", stage="run", authority="kubelet")

@@ -33,32 +33,29 @@ Source: Kubernetes 1.36, emptyDir.sizeLimit; containerd 2, the default size of /
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, shm_mount, volume_of
 
 _DEFAULT_BYTES = 64 * 2**20
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             mount = shm_mount(container)
-            volume = volume_of(template, mount[1]) if mount is not None else None
+            volume = volume_of(template, mount.data) if mount is not None else None
             size_limit = (
-                nested_map(volume[1], "emptyDir").get("sizeLimit")
-                if volume is not None and is_in_memory(volume[1])
+                nested_value(volume.data, "emptyDir", "sizeLimit")
+                if volume is not None and is_in_memory(volume.data)
                 else None
             )
             size = quantity.parse(size_limit)
             if volume is not None and size is not None and 0 < size.value <= _DEFAULT_BYTES:
-                path = (*volume[0], "emptyDir", "sizeLimit")
+                path = (*volume.path, "emptyDir", "sizeLimit")
                 unit = f" ({size.value} bytes)" if str(size_limit).isdigit() else ""
                 yield found_at(
                     path,
                     f"{size_limit}{unit} is no more than the 64 MiB that a container has by default",
                     "use a few GiB, below the memory limit",
                 )
-
-
-RULE = Rule("small-shm", _check, severity="warning", stage="run", authority="kubelet")

@@ -32,14 +32,14 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.spot import spot_label
 from ptcompile.world.templates import ManifestTemplate
 
 _LIMIT_PATHS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[1] == "Pod":
         return  # a bare Pod has no retries
     for template in subject.templates:
@@ -60,6 +60,3 @@ def _limit_path(subject: Subject, template: ManifestTemplate) -> Path:
         if path[-1] in nested_map(subject.manifest, *map(str, path[:-1])):
             return path
     return (*template.path, "spec")
-
-
-RULE = Rule("spot-without-retries", _check, severity="warning", stage="run", authority="ptcompile")

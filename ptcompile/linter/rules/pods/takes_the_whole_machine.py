@@ -36,10 +36,10 @@ Source: reservations of GKE, EKS and AKS as Karpenter's providers compute them (
 from __future__ import annotations
 
 from ptcompile.linter.machines import excess_requests
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for excess in excess_requests(template):
             if excess.misfit.left is not None:
@@ -50,6 +50,3 @@ def _check(subject: Subject) -> Findings:
                     f"{excess.text}: of its {has} leaves {allocatable}",
                     "request less: DaemonSets need their share too",
                 )
-
-
-RULE = Rule("takes-the-whole-machine", _check, severity="warning", stage="run", authority="kubelet")

@@ -36,13 +36,13 @@ from __future__ import annotations
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _FIELD = "automountServiceAccountToken"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         path = _opt_out(subject, template)
         if path is None or any("projected" in volume for _, volume in template.volumes.values()):
@@ -70,6 +70,3 @@ def _runs_kubectl(container: ManifestContainer) -> bool:
     words = [word for token in container.tokens for word in token.split()]
     has_config = any("kubeconfig" in word.lower() for word in (*words, *(entry.name for entry in container.env)))
     return not has_config and any(basename(word.strip("$(`\"'")) == "kubectl" for word in words)
-
-
-RULE = Rule("token-not-mounted", _check, severity="warning", stage="run", authority="kube-apiserver")

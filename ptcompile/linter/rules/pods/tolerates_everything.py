@@ -30,22 +30,18 @@ unreachable are NoExecute taints.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mapping
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         tolerations = template.spec.get("tolerations")
         for i, item in enumerate(tolerations if isinstance(tolerations, list) else ()):
             toleration = as_mapping(item)
             matches_all = toleration.get("operator") == "Exists" and not toleration.get("key")
             if matches_all and toleration.get("effect") in (None, "", "NoExecute"):
-                path = (*template.path, "spec", "tolerations", i)
                 yield found_at(
-                    path,
+                    (*template.path, "spec", "tolerations", i),
                     "tolerates every taint: the pod stays on a node that died, and starts on nodes that are not ready",
                     "name the key of the intended taint",
                 )
-
-
-RULE = Rule("tolerates-everything", _check, severity="warning", stage="run", authority="ptcompile")

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import terms_of
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.queues.queue_systems import QUEUE_LABELS
 from ptcompile.world.templates import ManifestTemplate
 
@@ -42,7 +42,7 @@ _SUBSTITUTES = ("cloud.google.com/compute-class", "cloud.google.com/gke-nodepool
 """Labels that choose the nodes, and with them the slice, in another way."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     labels = string_map(subject.metadata.get("labels"))
     if any(queue in labels for queue, _ in QUEUE_LABELS.values()):
         return
@@ -69,6 +69,3 @@ def _missing_labels(template: ManifestTemplate) -> list[str]:
         ),
     }
     return [] if selected & {*_SUBSTITUTES} else [label for label in _LABELS if label not in selected]
-
-
-RULE = Rule("tpu-without-selectors", _check, severity="warning", stage="pod", authority="ptcompile")

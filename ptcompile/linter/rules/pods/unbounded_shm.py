@@ -33,21 +33,20 @@ memory limit and the sizeLimit).
 from __future__ import annotations
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_string, nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory
 from ptcompile.world.templates import ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for name, (volume_path, volume) in template.volumes.items():
-            if not is_in_memory(volume) or quantity.parse(nested_map(volume, "emptyDir").get("sizeLimit")):
+            if not is_in_memory(volume) or quantity.parse(nested_value(volume, "emptyDir", "sizeLimit")):
                 continue
             if _is_mounted(template, name) and _sets_memory(template) and not _is_bounded(template):
-                path = (*volume_path, "emptyDir")
                 yield found_at(
-                    path,
+                    (*volume_path, "emptyDir"),
                     "no sizeLimit, and not every container has a memory limit: files in it can fill the node's memory",
                     "add a sizeLimit",
                 )
@@ -70,9 +69,6 @@ def _sets_memory(template: ManifestTemplate) -> bool:
 
 def _is_bounded(template: ManifestTemplate) -> bool:
     """Return whether the memory of the whole pod has a limit."""
-    if nested_map(template.spec, "resources", "limits").get("memory"):
+    if nested_value(template.spec, "resources", "limits", "memory"):
         return True
     return all(container.limits.get("memory") for container in template.containers if not container.is_init)
-
-
-RULE = Rule("unbounded-shm", _check, severity="warning", stage="run", authority="kubelet")

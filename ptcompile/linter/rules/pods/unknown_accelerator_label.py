@@ -40,7 +40,7 @@ from ptcompile.hardware.accelerators import ROWS
 from ptcompile.hardware.machines import machines_by_name
 from ptcompile.hardware.nodes import ANYWHERE
 from ptcompile.kubernetes.pod_spec import pinned_values
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestTemplate
 
 _GPU = "cloud.google.com/gke-accelerator"
@@ -57,7 +57,7 @@ _OTHER_VALUES = frozenset(
 _is_bare_model = Pattern(r"(?i)(?:nvidia-?)?[a-z]{1,2}\d{1,3}[a-z]?").fullmatch
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for label, find in (
             (_GPU, _gpu_values),
@@ -145,6 +145,3 @@ def _misspelled(value: str, known: Iterable[str]) -> str | None:
     near = nearest(value, frozenset(name for name in known if name[:1] == value[:1]))
     digits = [sign for sign in value if sign.isdigit()]
     return near if near is not None and [sign for sign in near if sign.isdigit()] == digits else None
-
-
-RULE = Rule("unknown-accelerator-label", _check, severity="warning", stage="run", authority="ptcompile")

@@ -32,15 +32,14 @@ Source: kubelet 1.36, emptyDir: storage media.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_string
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for volume_path, volume in template.volumes.values():
-            medium = as_string(nested_map(volume, "emptyDir").get("medium"))
+            medium = nested_string(volume, "emptyDir", "medium")
             if medium in ("", "Memory", "HugePages") or medium.startswith("HugePages-"):
                 continue
             path = (*volume_path, "emptyDir", "medium")
@@ -49,8 +48,5 @@ def _check(subject: Subject) -> Findings:
                 path,
                 f"the kubelet does not know the storage medium {medium!r}, so the pod never starts",
                 "write Memory" if is_memory else "write Memory, or remove it to use the node's disk",
-                Fix("write Memory", (Edit("set", path, "Memory"),), safe=True) if is_memory else None,
+                fix_setting("write Memory", path, "Memory", safe=True) if is_memory else None,
             )
-
-
-RULE = Rule("unknown-medium", _check, severity="error", stage="pod", authority="kubelet")

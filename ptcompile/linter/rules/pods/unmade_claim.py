@@ -36,12 +36,11 @@ Source: Kubernetes 1.36, dynamic resource allocation; NVIDIA DRA driver 25.12, C
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.linter.devices import claim_sources, claims_of, find_in_any_namespace
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
     namespace = subject.namespace
@@ -57,8 +56,5 @@ def _check(subject: Subject) -> Findings:
                 claim.path,
                 f"nothing in the stream creates the {claim.kind} {claim.object_name}; it has {names}",
                 f"use {suggestion}" if suggestion else f"use the name of an existing {claim.kind}",
-                Fix(f"use {suggestion}", (Edit("set", claim.path, suggestion),), safe=False) if suggestion else None,
+                fix_setting(f"use {suggestion}", claim.path, suggestion, safe=False) if suggestion else None,
             )
-
-
-RULE = Rule("unmade-claim", _check, severity="warning", stage="run", authority="kube-apiserver")

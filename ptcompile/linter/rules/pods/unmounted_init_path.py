@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import Json, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import is_in_memory, mount_for, volume_of
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
@@ -49,7 +49,7 @@ _SYSTEM_FOLDERS = frozenset(_SYSTEM.split())
 _FILLED = ("emptyDir", "ephemeral", "persistentVolumeClaim", "hostPath", "nfs", "csi")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         running = [container for container in template.containers if not container.is_init]
         for init in template.containers:
@@ -64,7 +64,7 @@ def _unmounted_paths(template: ManifestTemplate, init: ManifestContainer, runnin
             path = match[1].rstrip("/.") or "/"
             if path.split("/")[1] in _SYSTEM_FOLDERS or mount_for(init, path) is not None:
                 continue
-            mounts = [entry[1] for container in running if (entry := mount_for(container, path)) is not None]
+            mounts = [entry.data for container in running if (entry := mount_for(container, path)) is not None]
             mount = next((item for item in mounts if _is_filled(template, item)), None)
             if mount is not None:
                 name = as_string(mount.get("name"))
@@ -79,7 +79,4 @@ def _unmounted_paths(template: ManifestTemplate, init: ManifestContainer, runnin
 def _is_filled(template: ManifestTemplate, mount: Json) -> bool:
     """Return whether a mount is of a volume that a container may fill."""
     volume = volume_of(template, mount)
-    return volume is not None and not is_in_memory(volume[1]) and any(key in volume[1] for key in _FILLED)
-
-
-RULE = Rule("unmounted-init-path", _check, severity="warning", stage="run", authority="kubelet")
+    return volume is not None and not is_in_memory(volume.data) and any(key in volume.data for key in _FILLED)

@@ -29,12 +29,11 @@ Source: Kubernetes 1.36, volumes.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
         return  # a TrainJob may mount what its runtime declares
     for template in subject.templates:
@@ -46,13 +45,9 @@ def _check(subject: Subject) -> Findings:
         }
         for name, (volume_path, _) in template.volumes.items():
             if name and name not in mounted and template.containers:
-                path = (*volume_path, "name")
                 yield found_at(
-                    path,
+                    (*volume_path, "name"),
                     f"no container mounts the volume {name}",
                     "mount it, or remove it",
-                    Fix(f"remove the volume {name}", (Edit("remove", volume_path),), safe=False),
+                    fix_removing(f"remove the volume {name}", volume_path, safe=False),
                 )
-
-
-RULE = Rule("unmounted-volume", _check, severity="warning", stage="style", authority="ptcompile")

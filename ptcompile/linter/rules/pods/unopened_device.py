@@ -31,19 +31,19 @@ Source: opencontainers/runc 1.3, libcontainer/specconv (the allowed devices); si
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_string, nested_map
+from ptcompile.kubernetes.unstructured import nested_map, nested_string, nested_value
 from ptcompile.linter.devices import stacks
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         marks = nested_map(template.data, "metadata", "annotations")
         if template.spec.get("resourceClaims") or any("/container." in str(key) for key in marks):
             continue  # claims, and the annotations of GKE's injector, let containers open devices
         for name, (path, volume) in template.volumes.items():
-            files = as_string(nested_map(volume, "hostPath").get("path")).rstrip("/")
+            files = nested_string(volume, "hostPath", "path").rstrip("/")
             resources = [
                 prefix for stack in stacks() if files.startswith((*stack.files,)) for prefix in stack.resources
             ]
@@ -58,8 +58,5 @@ def _check(subject: Subject) -> Findings:
 
 
 def _may_open(container: ManifestContainer, resources: tuple[str, ...]) -> bool:
-    is_privileged = nested_map(container.spec, "securityContext").get("privileged") is True
+    is_privileged = nested_value(container.spec, "securityContext", "privileged") is True
     return is_privileged or any(name.startswith(resources) for name in map(str, container.limits))
-
-
-RULE = Rule("unopened-device", _check, severity="warning", stage="run", authority="kubelet")

@@ -31,17 +31,17 @@ pkg/controller/mpi_job_controller.go (the mode is 0600 only for /root/.ssh); Vol
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_int, as_mappings, as_string, nested_map, nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _READABLE_BY_ALL = 0o004
 _DEFAULT_MODE = 0o644
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, written, view, pod in subject.views():
         pod_security = nested_map(pod.view.spec, "securityContext")
-        own_user = nested_map(written, "securityContext").get("runAsUser")
+        own_user = nested_value(written, "securityContext", "runAsUser")
         user = as_int(pod_security.get("runAsUser") if own_user is None else own_user)
         if user == 0 or pod_security.get("fsGroup") is not None:
             continue
@@ -63,6 +63,3 @@ def _check(subject: Subject) -> Findings:
 def _mode_of(volume: object) -> int:
     sources = [nested_map(volume, kind) for kind in ("secret", "configMap")]
     return next((as_int(source["defaultMode"]) for source in sources if "defaultMode" in source), _DEFAULT_MODE)
-
-
-RULE = Rule("unreadable-keys", _check, severity="warning", stage="run", authority="kubelet")

@@ -36,24 +36,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.kubernetes.pod_spec import REQUIRED
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
-
-_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
-        required = nested_map(template.spec, "affinity", "nodeAffinity", _REQUIRED)
+        required = nested_map(template.spec, "affinity", "nodeAffinity", REQUIRED)
         terms = as_mappings(required.get("nodeSelectorTerms")) if required else []
         if not terms:
             continue
         selector = string_map(template.spec.get("nodeSelector"))
         reasons = [_find_contradiction(selector, term) for term in terms]
         if all(reasons):
-            path = (*template.path, "spec", "affinity", "nodeAffinity", _REQUIRED)
             yield found_at(
-                path,
+                (*template.path, "spec", "affinity", "nodeAffinity", REQUIRED),
                 f"no node matches: {reasons[0]}",
                 "make nodeSelector and affinity agree",
                 on_key=True,
@@ -98,6 +96,3 @@ def _join_values(values: set[str]) -> str:
 def _is_number(value: str) -> bool:
     digits = value[1:] if value[:1] in ("-", "+") else value
     return digits.isascii() and digits.isdigit()
-
-
-RULE = Rule("unsatisfiable-node-affinity", _check, severity="error", stage="run", authority="ptcompile")

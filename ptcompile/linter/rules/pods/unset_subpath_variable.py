@@ -36,14 +36,14 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_mapping, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.simulator.kubelet import imported_names
 
 _REFERENCE = Pattern(r"\$\$|\$\(([A-Za-z_.-][\w.-]{0,253})\)")
 _is_service_variable = Pattern(r"\w{1,253}_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\w+)?)").fullmatch
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, container, view, pod in subject.views():
         mounts = container.get("volumeMounts")
         for i, item in enumerate(mounts if isinstance(mounts, list) else ()):
@@ -70,6 +70,3 @@ def _check(subject: Subject) -> Findings:
                     f"the container has no variable {missing[0]}, so it never starts",
                     f"did you mean $({suggestion})?" if suggestion else f"set {missing[0]} in env of the container",
                 )
-
-
-RULE = Rule("unset-subpath-variable", _check, severity="error", stage="pod", authority="kubelet")

@@ -36,18 +36,18 @@ Source: Kubernetes 1.36, dynamic resource allocation; NVIDIA DRA driver 25.12, g
 
 from __future__ import annotations
 
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_value
 from ptcompile.linter.devices import CHANNEL_CLASS, GPU_CLASSES, claims_of, source_of_claim
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     namespace = subject.namespace
     for template in subject.templates:
         used_names = {
             as_string(claim.get("name"))
             for container in template.containers
-            for claim in as_mappings(nested_map(container.spec, "resources").get("claims"))
+            for claim in as_mappings(nested_value(container.spec, "resources", "claims"))
         }
         for pod_claim in claims_of(template):
             maker = source_of_claim(subject.stream, pod_claim, namespace)
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
                 f"no container lists the claim {pod_claim.name} in resources.claims, so none gets its devices",
                 f"add {{name: {pod_claim.name}}} to resources.claims of the container that trains",
             )
-
-
-RULE = Rule("unused-claim", _check, severity="warning", stage="run", authority="kubelet")

@@ -34,7 +34,7 @@ from __future__ import annotations
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int, nested_map
 from ptcompile.linter.containers import starts_training
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate
 
 _MADE_UP_USERS = 10_000
@@ -42,7 +42,7 @@ _MADE_UP_USERS = 10_000
 _HOME_MAKERS = ("useradd", "adduser", "/etc/passwd", "HOME=", "nss_wrapper")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for container in template.main_containers:
             path, user = _user(template, container)
@@ -66,6 +66,3 @@ def _user(template: ManifestTemplate, container: ManifestContainer) -> tuple[Pat
     is_own = own.get("runAsUser") is not None
     owner_path = container.path if is_own else (*template.path, "spec")
     return (*owner_path, "securityContext", "runAsUser"), as_int((own if is_own else shared).get("runAsUser"))
-
-
-RULE = Rule("user-without-home", _check, severity="warning", stage="run", authority="ptcompile")

@@ -61,10 +61,10 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.pod_spec import pinned_values
 from ptcompile.linter.claims import claims_of_pod, places_of_claim
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         allowed: dict[str, tuple[str, frozenset[str]]] = {}
         for path, claim in claims_of_pod(subject, template):
@@ -83,6 +83,3 @@ def _check(subject: Subject) -> Findings:
 
 def _listed(values: frozenset[str]) -> str:
     return " or ".join(sorted(values))
-
-
-RULE = Rule("volume-elsewhere", _check, severity="error", stage="run", authority="ptcompile")

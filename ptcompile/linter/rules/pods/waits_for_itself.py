@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import NamedTuple
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer, ManifestTemplate, Token
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ _WAITING = Pattern(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcu
 _CONDITION = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     waiting = {init.path: _waiting_arguments(init) for init in subject.containers if init.is_init}
     rendezvous = subject.rendezvous if any(waiting.values()) else None
     serving = _serving_pod(subject, rendezvous) if rendezvous is not None else None
@@ -104,6 +104,3 @@ def _waiting_arguments(container: ManifestContainer) -> list[Token]:
     if container.spec.get("restartPolicy") == "Always":
         return []
     return [word for word in container.argv if _WAITING.search(word.text) and not _CONDITION.search(word.text)]
-
-
-RULE = Rule("waits-for-itself", _check, severity="error", stage="run", authority="kubelet")

@@ -57,13 +57,14 @@ from ptcompile.kubernetes.unstructured import (
     Json,
     as_mapping,
     as_mappings,
-    as_string,
     as_strings,
     namespace_of,
     nested_map,
+    nested_string,
+    nested_value,
     string_map,
 )
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 from ptcompile.linter.training_roles import count_nodes
 from ptcompile.world.workload import Stream
 
@@ -77,7 +78,7 @@ _NAME_LABEL = "kubernetes.io/metadata.name"
 """The label with its name that the API server gives every namespace."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     pods = subject.stream.cached(_training_pods).get(subject.namespace, [])
     for direction, peers in (("Ingress", "from"), ("Egress", "to")):
         for pod in pods:
@@ -86,9 +87,8 @@ def _check(subject: Subject) -> Findings:
             if is_concerned and not any(
                 _allows_peers(policy, direction, peers, pod, subject.stream) for policy in policies
             ):
-                path = ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",)
                 yield found_at(
-                    path,
+                    ("spec", direction.lower()) if direction.lower() in subject.spec else ("spec",),
                     f"the pods of {pod.job.title} cannot reach one another, but training needs all their ports",
                     f"allow them {'from' if direction == 'Ingress' else 'to'} each other, on all ports",
                     on_key=True,
@@ -126,7 +126,7 @@ def _restricts(policy: Json, direction: str, pod: Pod) -> bool:
 
 def _allows_peers(policy: Json, direction: str, peers: str, pod: Pod, stream: Stream) -> bool:
     """Return whether a rule allows all ports between the job's pods."""
-    for rule in as_mappings(nested_map(policy, "spec").get(direction.lower())):
+    for rule in as_mappings(nested_value(policy, "spec", direction.lower())):
         ports = as_mappings(rule.get("ports"))
         allowed_peers = as_mappings(rule.get(peers))
         all_ports = not ports or any(port.get("endPort") is not None or "port" not in port for port in ports)
@@ -147,17 +147,17 @@ def _can_match(peer: Json, pod: Pod, stream: Stream) -> bool:
 
 def _may_be_in(selector: Json, pod: Pod, stream: Stream) -> bool:
     """Return whether a selector of namespaces may match the pod's: its labels are known if the stream has it."""
-    name = as_string(nested_map(pod.job.manifest, "metadata").get("namespace"))
+    name = nested_string(pod.job.manifest, "metadata", "namespace")
     if not name:
         return True
     spaces = stream.objects.by_name(_NAMESPACE, name)
-    labels = {_NAME_LABEL: name, **(string_map(nested_map(spaces[-1], "metadata").get("labels")) if spaces else {})}
+    labels = {_NAME_LABEL: name, **(string_map(nested_value(spaces[-1], "metadata", "labels")) if spaces else {})}
     return selects(selector, labels, partly=not spaces)
 
 
 def _allows_dns(policy: Json) -> bool:
     """Return whether a rule may allow the cluster's DNS, which is in kube-system."""
-    for rule in as_mappings(nested_map(policy, "spec").get("egress")):
+    for rule in as_mappings(nested_value(policy, "spec", "egress")):
         ports = as_mappings(rule.get("ports"))
         peers = as_mappings(rule.get("to"))
         has_port = not ports or any(port.get("port") in (None, 53, "53") or _is_named(port) for port in ports)
@@ -176,6 +176,3 @@ def _may_be_dns(peer: Json) -> bool:
         return True
     space = peer.get("namespaceSelector")
     return space is not None and selects(as_mapping(space), {_NAME_LABEL: "kube-system"}, partly=True)
-
-
-RULE = Rule("closed-network", _check, severity="error", stage="run", authority="ptcompile")

@@ -50,10 +50,10 @@ Source: Kubernetes 1.36, HorizontalPodAutoscaler (it writes spec.replicas); PyTo
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map, object_name
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     target = nested_map(subject.spec, "scaleTargetRef")
     kind = (as_string(target.get("apiVersion")), as_string(target.get("kind")))
     for manifest in subject.neighbors.by_name(kind, as_string(target.get("name"))):
@@ -71,6 +71,3 @@ def _check(subject: Subject) -> Findings:
                 f"remove it, or write --nnodes={least}:{most} with c10d",
                 on_key=True,
             )
-
-
-RULE = Rule("scaled-world", _check, severity="warning", stage="run", authority="torchrun")

@@ -32,13 +32,13 @@ from collections.abc import Iterator
 from ptcompile._internal.schema_files import load_table
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, as_strings, namespace_of, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _API = "rbac.authorization.k8s.io/v1"
 _HELP = "use a ClusterRole and a ClusterRoleBinding"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[1] == "Role":
         for path, resource in _cluster_scoped(subject.manifest):
             yield found_at(path, f"{resource} are cluster-scoped: a Role of a namespace never grants them", _HELP)
@@ -77,6 +77,3 @@ def _strange_subjects(subject: Subject) -> Findings:
                 "get nothing",
                 f"write {subject.namespace}, if that account is meant",
             )
-
-
-RULE = Rule("grants-nothing", _check, severity="warning", stage="run", authority="kube-apiserver")

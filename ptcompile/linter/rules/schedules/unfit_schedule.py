@@ -39,14 +39,14 @@ from itertools import pairwise
 from ptcompile.apiserver.validation.cron_job import SCHEDULE_FIELDS, why_not_schedule
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _DESCRIPTORS = {"@hourly": "0 * * * *", "@daily": "0 0 * * *", "@midnight": "0 0 * * *"}
 _LAST_DAYS = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
 _DAY = 24 * 60
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     text = as_string(subject.spec.get("schedule"))
     fields = _DESCRIPTORS.get(text, text).split()
     path: Path = ("spec", "schedule")
@@ -82,6 +82,3 @@ def _numbers(field: str, index: int) -> set[int]:
         last = high if step and len(ends) == 1 else ends[-1]
         numbers |= {*range(ends[0], last + 1, int(step or 1))}
     return numbers
-
-
-RULE = Rule("unfit-schedule", _check, severity="warning", stage="run", authority="kube-apiserver")

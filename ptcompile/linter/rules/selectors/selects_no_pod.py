@@ -50,11 +50,12 @@ from ptcompile.kubernetes.unstructured import (
     kind_of,
     namespace_of,
     nested_map,
+    nested_value,
     object_name,
     string_map,
 )
 from ptcompile.linter.references import service_users
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 from ptcompile.operators.table import RUNS_PODS, kind_named
 from ptcompile.world.workload import Stream
 
@@ -81,7 +82,7 @@ class _PodLabels(NamedTuple):
     """Whether the workload is in another file."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     path = _PATHS[subject.kind[1]]
     selector = nested_map(subject.manifest, *path)
     if subject.kind[1] == "Service":
@@ -136,7 +137,7 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
                 local_pods.setdefault(key, _PodLabels(title, pod.view.labels, name_label, True, is_related))
         else:
             for template in _templates(manifest, 0):
-                labels = string_map(nested_map(template, "metadata").get("labels"))
+                labels = string_map(nested_value(template, "metadata", "labels"))
                 key = (frozenset(labels.items()), False, is_related)
                 local_pods.setdefault(key, _PodLabels(title, labels, "", False, is_related))
     return {namespace: list(by_key.values()) for namespace, by_key in pods.items()}
@@ -145,7 +146,7 @@ def _pod_labels(stream: Stream) -> dict[str, list[_PodLabels]]:
 def _templates(value: object, depth: int) -> Iterator[Json]:
     """Yield the pod templates anywhere in an object of a kind that is not simulated."""
     mapping = as_mapping(value)
-    if as_mappings(nested_map(mapping, "spec").get("containers")) and depth:
+    if as_mappings(nested_value(mapping, "spec", "containers")) and depth:
         yield mapping
         return
     inner = value if isinstance(value, list) else list(mapping.values())
@@ -174,6 +175,3 @@ def _is_added(key: str, domains: set[str], pod: _PodLabels) -> bool:
     if not pod.is_complete:
         return bool(domain) or key.endswith(("-hash", "-uid", "-index"))
     return domain in domains or domain.endswith(".x-k8s.io") or key.endswith(("-hash", "-uid"))
-
-
-RULE = Rule("selects-no-pod", _check, severity="warning", stage="run", authority="ptcompile")

@@ -25,12 +25,12 @@ Source: PyTorch's security policy, "Using distributed features"; PyTorch 2.13, d
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, as_mapping
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _RENDEZVOUS_PORTS = frozenset({23456, 29400, 29500})
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     kind = subject.spec.get("type")
     if kind not in ("NodePort", "LoadBalancer"):
         return
@@ -46,13 +46,9 @@ def _check(subject: Subject) -> Findings:
             None,
         )
         if number is not None:
-            path = ("spec", "ports", i)
             yield found_at(
-                path,
+                ("spec", "ports", i),
                 f"a Service of type {kind} opens the rendezvous port {number}, which needs no password, outside the "
                 "cluster",
                 "make it a ClusterIP Service",
             )
-
-
-RULE = Rule("exposed-rendezvous", _check, severity="warning", stage="run", authority="ptcompile")

@@ -38,28 +38,26 @@ Source: Kubernetes 1.36, Service publishNotReadyAddresses; JobSet 0.12 sets it o
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.linter.references import ServiceUser, is_probed, meets_by_name, service_users
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at, subject_of
 
 _FIELD = ("spec", "publishNotReadyAddresses")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not is_headless(subject.manifest) or subject.spec.get("publishNotReadyAddresses") is True:
         return
     users = subject.cached(service_users)
     probed = next((user for user in users if is_probed(user, subject.name)), None)
     user = probed or next((user for user in users if _looks_itself_up(user, subject)), None)
     if user is not None:
-        path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
         yield found_at(
-            path,
+            _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",),
             f"the names of the pods of {user.title} do not resolve until they are ready, but the pods look one "
             "another up while they start",
             "set publishNotReadyAddresses to true",
-            Fix("publish addresses of pods that are not ready", (Edit("set", _FIELD, True),), safe=True),
+            fix_setting("publish addresses of pods that are not ready", _FIELD, True, safe=True),
             on_key=True,
             severity=None if probed else "note",
         )
@@ -70,6 +68,3 @@ def _looks_itself_up(user: ServiceUser, subject: Subject) -> bool:
     job = subject_of(user.manifest, subject.stream)
     backends = {role.rendezvous.backend for group in job.torchrun_groups for role in group}
     return "c10d" in backends and meets_by_name(job, subject.name)
-
-
-RULE = Rule("hidden-until-ready", _check, severity="warning", stage="run", authority="ptcompile")

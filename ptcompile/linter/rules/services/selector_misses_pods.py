@@ -38,10 +38,10 @@ from __future__ import annotations
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.kubernetes.unstructured import string_map
 from ptcompile.linter.references import meets_by_name, service_users
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, found_at, subject_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not is_headless(subject.manifest):
         return
     selector = string_map(subject.spec.get("selector"))
@@ -63,6 +63,3 @@ def _check(subject: Subject) -> Findings:
             if missing and meets_by_name(subject_of(users[0].manifest, subject.stream), subject.name)
             else None,
         )
-
-
-RULE = Rule("selector-misses-pods", _check, severity="warning", stage="run", authority="ptcompile")

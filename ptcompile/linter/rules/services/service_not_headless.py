@@ -35,13 +35,12 @@ Source: Kubernetes 1.36, DNS for Services and pods: hostname and subdomain.
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
 from ptcompile.linter.references import meets_by_name, service_users
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at, subject_of
+from ptcompile.linter.rule import Findings, Subject, fix_setting, found_at, subject_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     address = as_string(subject.spec.get("clusterIP"))
     if address == "None" or subject.spec.get("type") == "ExternalName":
         return
@@ -51,11 +50,8 @@ def _check(subject: Subject) -> Findings:
             ("spec", "clusterIP") if address else ("kind",),
             f"{user.title} uses this Service as its subdomain, but only a headless Service gives pods names",
             "set clusterIP to None",
-            Fix("make the Service headless", (Edit("set", ("spec", "clusterIP"), "None"),), safe=False),
+            fix_setting("make the Service headless", ("spec", "clusterIP"), "None", safe=False),
             on_key=bool(address),
             field="spec.clusterIP",
             severity="error" if meets_by_name(subject_of(user.manifest, subject.stream), subject.name) else None,
         )
-
-
-RULE = Rule("service-not-headless", _check, severity="warning", stage="run", authority="ptcompile")

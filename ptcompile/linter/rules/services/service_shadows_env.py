@@ -27,23 +27,19 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.index import is_headless
 from ptcompile.kubernetes.unstructured import as_mappings
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SHADOWED_VARIABLES = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     variable = _SHADOWED_VARIABLES.get(subject.name)
     headless = is_headless(subject.manifest) or subject.spec.get("type") == "ExternalName"
     ports = as_mappings(subject.spec.get("ports"))
     if variable is not None and not headless and ports:
-        path = ("metadata", "name")
         yield found_at(
-            path,
+            ("metadata", "name"),
             f"every pod of the namespace gets {variable}=tcp://<address>:{ports[0].get('port')}, "
             "where torch.distributed expects a number",
             "rename it, or make it headless",
         )
-
-
-RULE = Rule("service-shadows-env", _check, severity="warning", stage="run", authority="kubelet")

@@ -47,8 +47,8 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map, nested_value
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _TEMPLATE: Path = ("spec", "trialTemplate")
 _PARAMETERS: Path = (*_TEMPLATE, "trialParameters")
@@ -56,7 +56,7 @@ _use = Pattern(r"\$\{trialParameters\.(.+?)\}")
 _is_of_trial = Pattern(r"\$\{trialSpec\.(?:Name|Namespace|Kind|APIVersion|(?:Annotations|Labels)\[.+\])\}").search
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     template = nested_map(subject.spec, "trialTemplate")
     if template and not template.get("primaryContainerName"):
         text = "has no primaryContainerName, which Katib needs to collect metrics"
@@ -77,7 +77,7 @@ def _check(subject: Subject) -> Findings:
 
 def _unknown_references(subject: Subject) -> Findings:
     parameters = [as_string(parameter.get("name")) for parameter in as_mappings(subject.spec.get("parameters"))]
-    declared = as_mappings(nested_map(subject.spec, "trialTemplate").get("trialParameters"))
+    declared = as_mappings(nested_value(subject.spec, "trialTemplate", "trialParameters"))
     for i, parameter in enumerate(declared if parameters else ()):
         reference = as_string(parameter.get("reference"))
         if reference and reference not in parameters and not _is_of_trial(reference):
@@ -96,6 +96,3 @@ def _uses(value: object, path: Path) -> Iterator[tuple[Path, str]]:
     elif isinstance(value, list):
         for i, item in enumerate(value):
             yield from _uses(item, (*path, i))
-
-
-RULE = Rule("refused-trial", _check, severity="error", stage="apply", authority="katib")

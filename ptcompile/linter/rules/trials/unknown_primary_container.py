@@ -43,15 +43,15 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kinds.wrapped import wrapped_objects
-from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.kubernetes.unstructured import nested_string
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Workload
 
 _NAME: Path = ("spec", "trialTemplate", "primaryContainerName")
 
 
-def _check(subject: Subject) -> Findings:
-    name = as_string(nested_map(subject.spec, "trialTemplate").get("primaryContainerName"))
+def check(subject: Subject) -> Findings:
+    name = nested_string(subject.spec, "trialTemplate", "primaryContainerName")
     for trial in wrapped_objects(subject.manifest) if name else ():
         workload = Workload(trial.manifest, stream=subject.stream)
         views = [view for role in workload.roles for view in role.pod.containers if not view.init]
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
         if names and name not in names and workload.certainty != "assumed":
             text = f"no pod of the trial has a container {name}: Katib collects no metrics, and the trial never ends"
             yield found_at(_NAME, text, f"write {' or '.join(names)}")
-
-
-RULE = Rule("unknown-primary-container", _check, severity="warning", stage="pod", authority="katib")

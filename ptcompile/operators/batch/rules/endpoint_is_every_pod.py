@@ -52,10 +52,10 @@ from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.index import service_selects
 from ptcompile.kubernetes.unstructured import object_name
 from ptcompile.linter.references import endpoint_service
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     service = subject.cached(endpoint_service)
     job = subject.job
     rendezvous = subject.rendezvous
@@ -84,6 +84,3 @@ def _host_path(subject: Subject, host: str) -> Path:
             if (host in token.text and "=" in token.text) or token.text.startswith(host):
                 return token.path
     return ("spec", "template", "spec")
-
-
-RULE = Rule("endpoint-is-every-pod", _check, severity="warning", stage="run", authority="torchrun")

@@ -33,10 +33,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     completions = as_int(subject.spec.get("completions"))
     parallelism = as_int(subject.spec.get("parallelism"))
     if 0 < completions < parallelism:
@@ -47,6 +47,3 @@ def _check(subject: Subject) -> Findings:
             f"set completions to {parallelism}, or parallelism to {completions}",
             Fix(f"set parallelism to {completions}", (Edit("set", path, completions),), safe=True),
         )
-
-
-RULE = Rule("idle-parallelism", _check, severity="warning", stage="run", authority="kube-apiserver")

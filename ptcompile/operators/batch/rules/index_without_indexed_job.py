@@ -40,14 +40,14 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _VARIABLE = "JOB_COMPLETION_INDEX"
 _FIELD = "batch.kubernetes.io/job-completion-index"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.spec.get("completionMode") == "Indexed":
         return
     for container in subject.containers:
@@ -74,6 +74,3 @@ def _index_paths(container: ManifestContainer) -> Iterator[Path]:
     for token in container.argv:
         if f"${_VARIABLE}" in token.text or f"$({_VARIABLE})" in token.text or f"${{{_VARIABLE}}}" in token.text:
             yield token.path
-
-
-RULE = Rule("index-without-indexed-job", _check, severity="warning", stage="run", authority="kube-apiserver")

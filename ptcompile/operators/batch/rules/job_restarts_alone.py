@@ -51,12 +51,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _LIMIT: Path = ("spec", "backoffLimit")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     retries = as_int(subject.spec.get("backoffLimit"), 6)
     pods = min(as_int(subject.spec.get("completions")), as_int(subject.spec.get("parallelism"), 1))
     if retries < 1 or pods < 2 or _fails_at_once(subject):
@@ -79,6 +79,3 @@ def _check(subject: Subject) -> Findings:
 def _fails_at_once(subject: Subject) -> bool:
     rules = as_mappings(nested_map(subject.spec, "podFailurePolicy").get("rules"))
     return any(rule.get("action") == "FailJob" for rule in rules)
-
-
-RULE = Rule("job-restarts-alone", _check, severity="warning", stage="run", authority="kube-apiserver")

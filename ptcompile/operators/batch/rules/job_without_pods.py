@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _EFFECTS = {
     "completions": "the Job succeeds before any pod is created",
@@ -38,12 +38,9 @@ _EFFECTS = {
 }
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for key, effect in _EFFECTS.items():
         if as_int(subject.spec.get(key), 1) == 0:
             path: Path = ("spec", key)
             yield found_at(path, f"0: {effect}", f"raise {key}, or use suspend: true")
             return
-
-
-RULE = Rule("job-without-pods", _check, severity="warning", stage="run", authority="kube-apiserver")

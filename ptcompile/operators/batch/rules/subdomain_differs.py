@@ -46,12 +46,12 @@ from ptcompile.kinds.templates import job_labels
 from ptcompile.kubernetes.index import SERVICE, is_headless
 from ptcompile.kubernetes.unstructured import as_int, as_string, nested_map
 from ptcompile.linter.references import meets_by_name, template_labels
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _POD = ("spec", "template", "spec")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.spec.get("completionMode") != "Indexed" or as_int(subject.spec.get("completions")) < 2:
         return
     services = subject.neighbors
@@ -76,6 +76,3 @@ def _check(subject: Subject) -> Findings:
                 severity="error" if meets_by_name(subject, name) else None,
             )
             return
-
-
-RULE = Rule("subdomain-differs", _check, severity="warning", stage="run", authority="ptcompile")

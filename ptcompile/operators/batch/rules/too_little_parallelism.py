@@ -49,10 +49,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     completions = as_int(subject.spec.get("completions"))
     parallelism = as_int(subject.spec.get("parallelism"), 1)
     if not 0 < parallelism < completions:
@@ -72,6 +72,3 @@ def _check(subject: Subject) -> Findings:
         Fix(f"set parallelism to {completions}", (Edit("set", target, completions),), safe=False),
         on_key=True,
     )
-
-
-RULE = Rule("too-little-parallelism", _check, severity="error", stage="run", authority="kube-apiserver")

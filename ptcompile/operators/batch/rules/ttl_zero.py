@@ -31,10 +31,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if as_int(subject.spec.get("ttlSecondsAfterFinished"), -1) == 0:
         path: Path = ("spec", "ttlSecondsAfterFinished")
         yield found_at(
@@ -42,6 +42,3 @@ def _check(subject: Subject) -> Findings:
             "0 deletes the Job, its pods and their logs as soon as it ends",
             "leave enough time to read the logs",
         )
-
-
-RULE = Rule("ttl-zero", _check, severity="warning", stage="style", authority="kube-apiserver")

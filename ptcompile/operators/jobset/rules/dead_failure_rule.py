@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, name_of, replicated_jobs
 
 _NEEDS = {
@@ -53,7 +53,7 @@ _NEEDS = {
 }
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     fields = {name_of(replicated): _set_fields(child_job(replicated)) for _, replicated in replicated_jobs(subject)}
     everywhere = {field for job_fields in fields.values() for field in job_fields}
     for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
@@ -74,6 +74,3 @@ def _check(subject: Subject) -> Findings:
 
 def _set_fields(job: Json) -> set[str]:
     return {field for field in _NEEDS.values() if job.get(field) is not None}
-
-
-RULE = Rule("dead-failure-rule", _check, severity="warning", stage="run", authority="jobset")

@@ -51,12 +51,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.rules.launch.ready_before_peers import deadlocks
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if nested_map(subject.spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
     path = ("spec", "startupPolicy", "startupPolicyOrder")
@@ -75,6 +75,3 @@ def _check(subject: Subject) -> Findings:
         "let each replicatedJob depend on the one before it: dependsOn [{name: ..., status: Ready}]",
         Fix("use dependsOn", tuple(edits), safe=False),
     )
-
-
-RULE = Rule("deprecated-startup-order", _check, severity="warning", stage="style", authority="jobset")

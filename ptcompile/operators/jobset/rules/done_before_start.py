@@ -53,11 +53,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import name_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "successPolicy")
     job_names = [name_of(replicated) for _, replicated in replicated_jobs(subject)]
     targets = as_strings(policy.get("targetReplicatedJobs"))
@@ -97,6 +97,3 @@ def _first_unreached(subject: Subject, awaited: list[str], *, is_any: bool) -> s
         if completed if is_any else completed == all_bits:
             return name
     return None
-
-
-RULE = Rule("done-before-start", _check, severity="error", stage="run", authority="jobset")

@@ -46,11 +46,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for i, rule in enumerate(as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))):
         if rule.get("action") == "RestartJobSetAndIgnoreMaxRestarts" and is_unconditional(rule):
             path = ("spec", "failurePolicy", "rules", i)
@@ -60,6 +60,3 @@ def _check(subject: Subject) -> Findings:
                 "name onJobFailureReasons, or use RestartJobSet",
                 Fix("count restarts", (Edit("set", (*path, "action"), "RestartJobSet"),), safe=False),
             )
-
-
-RULE = Rule("endless-jobset-restarts", _check, severity="warning", stage="run", authority="jobset")

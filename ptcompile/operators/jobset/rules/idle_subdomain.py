@@ -38,10 +38,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     network = nested_map(subject.spec, "network")
     if network.get("enableDNSHostnames") is False and network.get("subdomain"):
         path = ("spec", "network", "subdomain")
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
             "remove subdomain, or set enableDNSHostnames to true",
             Fix("remove subdomain", (Edit("remove", path),), safe=False),
         )
-
-
-RULE = Rule("idle-subdomain", _check, severity="warning", stage="style", authority="jobset")

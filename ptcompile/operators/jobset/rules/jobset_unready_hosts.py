@@ -45,10 +45,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if (
         nested_map(subject.spec, "network").get("publishNotReadyAddresses") is not False
         or subject.min_nodes_to_start < 2
@@ -65,6 +65,3 @@ def _check(subject: Subject) -> Findings:
             "remove it: true is the default",
             Fix("publish addresses of pods that are not ready", (Edit("set", path, True),), safe=False),
         )
-
-
-RULE = Rule("jobset-unready-hosts", _check, severity="warning", stage="run", authority="jobset")

@@ -43,12 +43,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, child_path, min_nodes, name_of, replicated_jobs
 from ptcompile.simulator.launchers.rendezvous import Rendezvous
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     in_place = nested_map(subject.spec, "failurePolicy").get("restartStrategy") == "InPlaceRestart"
     for index, replicated in replicated_jobs(subject):
         spec = child_job(replicated)
@@ -75,6 +75,3 @@ def _has_fixed_size(rendezvous: Rendezvous) -> bool:
         and rendezvous.nodes is not None
         and rendezvous.nodes[0] == rendezvous.nodes[1]
     )
-
-
-RULE = Rule("lone-pod-restart", _check, severity="warning", stage="run", authority="torchrun")

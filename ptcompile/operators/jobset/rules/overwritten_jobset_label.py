@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _PREFIX = "jobset.sigs.k8s.io/"
 _OWNED = frozenset(
@@ -47,7 +47,7 @@ _OWNED = frozenset(
 )  # fmt: skip
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for kind in ("labels", "annotations"):
             for key in string_map(nested_map(template.data, "metadata").get(kind)):
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                         "remove it",
                         Fix(f"remove {key}", (Edit("remove", path),), safe=True),
                     )
-
-
-RULE = Rule("overwritten-jobset-label", _check, severity="warning", stage="style", authority="jobset")

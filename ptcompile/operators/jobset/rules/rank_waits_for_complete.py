@@ -69,11 +69,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import concurrent_pods, min_nodes, name_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     depends = any(replicated.get("dependsOn") for _, replicated in replicated_jobs(subject))
     waiting = subject.waiting_roles if depends else {}  # empty if there are too many roles to read
     pods = (
@@ -109,6 +109,3 @@ def _started_after(subject: Subject, first: str) -> set[str]:
             if (required_job == first and dependency.get("status") == "Complete") or required_job in later:
                 later.add(name_of(replicated))
     return later - {first}
-
-
-RULE = Rule("rank-waits-for-complete", _check, severity="error", stage="run", authority="jobset")

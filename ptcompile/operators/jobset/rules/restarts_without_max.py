@@ -38,10 +38,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import as_int, as_mappings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "failurePolicy")
     if as_int(policy.get("maxRestarts")) > 0:
         return
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
             "set failurePolicy.maxRestarts",
             Fix("set maxRestarts to 3", (Edit("set", (*path, "maxRestarts"), 3),), safe=False),
         )
-
-
-RULE = Rule("restarts-without-max", _check, severity="warning", stage="run", authority="jobset")

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import (
     child_job,
     child_path,
@@ -53,7 +53,7 @@ from ptcompile.operators.jobset.rules.reading import (
 )
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     replicated_list = replicated_jobs(subject)
     serial = [
         (index, job)
@@ -83,6 +83,3 @@ def _check(subject: Subject) -> Findings:
 
 def _completions_of(replicated: Json) -> int:
     return as_int(child_job(replicated).get("completions"))
-
-
-RULE = Rule("serial-ranks", _check, severity="error", stage="run", authority="kubelet")

@@ -40,11 +40,11 @@ Source: JobSet 0.12, failurePolicy.rules.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import is_unconditional
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     rules = as_mappings(nested_map(subject.spec, "failurePolicy").get("rules"))
     catch_all = next((i for i, rule in enumerate(rules) if is_unconditional(rule)), len(rules))
     for i in range(catch_all + 1, len(rules)):
@@ -54,6 +54,3 @@ def _check(subject: Subject) -> Findings:
             f"unreachable: rule {catch_all} {as_string(rules[catch_all].get('name'))} already matches every failure",
             "put the rule without conditions last",
         )
-
-
-RULE = Rule("shadowed-failure-rule", _check, severity="warning", stage="run", authority="jobset")

@@ -57,13 +57,13 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, namespace_of, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Stream
 
 _JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     subdomain = as_string(nested_map(subject.spec, "network").get("subdomain"))
     if not subdomain or nested_map(subject.spec, "network").get("enableDNSHostnames") is False:
         return
@@ -92,6 +92,3 @@ def _jobsets_by_service(stream: Stream) -> dict[tuple[str, str], list[tuple[str,
             service = as_string(network.get("subdomain")) if is_explicit else name
             jobsets.setdefault((namespace_of(jobset), service), []).append((name, is_explicit))
     return {place: sorted(sharing) for place, sharing in jobsets.items()}
-
-
-RULE = Rule("shared-jobset-service", _check, severity="error", stage="run", authority="jobset")

@@ -67,11 +67,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.rules.reading import child_job, job_count, min_nodes, name_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "successPolicy")
     if policy.get("operator") != "Any":
         return
@@ -92,6 +92,3 @@ def _check(subject: Subject) -> Findings:
                 Fix("wait for all Jobs", (Edit("set", path, "All"),), safe=False),
             )
             return
-
-
-RULE = Rule("success-of-any-job", _check, severity="warning", stage="run", authority="jobset")

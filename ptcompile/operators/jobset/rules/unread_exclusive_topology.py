@@ -39,11 +39,11 @@ from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.pods import EXCLUSIVE, NODE_SELECTOR, annotated_parts
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, values, _ in annotated_parts(subject.manifest):
         for key in values:
             meant = _meant(key)
@@ -64,6 +64,3 @@ def _meant(key: str) -> str | None:
     if name == "exclusive-topology" or ("jobset" in prefix and closest_match(name, ["exclusive-topology"])):
         return EXCLUSIVE
     return closest_match(key, [EXCLUSIVE, NODE_SELECTOR])
-
-
-RULE = Rule("unread-exclusive-topology", _check, severity="warning", stage="run", authority="jobset")

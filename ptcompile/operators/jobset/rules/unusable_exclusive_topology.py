@@ -40,12 +40,12 @@ from __future__ import annotations
 
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.jobset.pods import EXCLUSIVE, NODE_SELECTOR, annotated_parts
 from ptcompile.operators.jobset.rules.reading import child_job, child_path, replicated_jobs
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     jobs = replicated_jobs(subject)
     for path, values, indexes in annotated_parts(subject.manifest):
         if EXCLUSIVE not in values or NODE_SELECTOR in values:
@@ -61,6 +61,3 @@ def _check(subject: Subject) -> Findings:
                     "the pods wait for pod 0, which only an Indexed Job has: exclusive-topology is set",
                     "remove completionMode, or remove the annotation",
                 )
-
-
-RULE = Rule("unusable-exclusive-topology", _check, severity="error", stage="run", authority="jobset")

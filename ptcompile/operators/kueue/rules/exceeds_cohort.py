@@ -50,12 +50,12 @@ Source: Kueue 0.19 pkg/cache/scheduler/resource_node.go: a queue can use its own
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     name = queue_of(subject.metadata)
     verdict = subject.stream.cached(StreamQueues).verdict(subject) if name else None
     if verdict is not None and not (verdict.fits or verdict.is_certain or verdict.lacks_nodes):
@@ -65,6 +65,3 @@ def _check(subject: Subject) -> Findings:
             f"{message}, unless queues outside these files lend more",
             "request less, use another queue, or raise a quota of the cohort",
         )
-
-
-RULE = Rule("exceeds-cohort", _check, severity="warning", stage="run", authority="kueue")

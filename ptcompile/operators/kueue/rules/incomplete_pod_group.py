@@ -39,14 +39,14 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _COUNT = "kueue.x-k8s.io/pod-group-total-count"
 _NAME = "kueue.x-k8s.io/pod-group-name"
 _POD = ("v1", "Pod")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     group = string_map(subject.metadata.get("labels")).get(_NAME)
     total = atoi(string_map(subject.metadata.get("annotations")).get(_COUNT, ""))
     if subject.kind != _POD or not group or total is None:
@@ -61,6 +61,3 @@ def _check(subject: Subject) -> Findings:
             f"write {count}, or make it {total} pods",
             on_key=True,
         )
-
-
-RULE = Rule("incomplete-pod-group", _check, severity="warning", stage="run", authority="kueue")

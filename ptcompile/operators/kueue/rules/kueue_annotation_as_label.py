@@ -36,11 +36,8 @@ Source: Kueue 0.19, labels and annotations; topology aware scheduling; plain pod
 from __future__ import annotations
 
 from ptcompile.linter.key_places import unread_keys
-from ptcompile.linter.rule import Findings, Rule, Subject
+from ptcompile.linter.rule import Findings, Subject
 
 
-def _check(subject: Subject) -> Findings:
-    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == RULE.name)
-
-
-RULE = Rule("kueue-annotation-as-label", _check, severity="warning", stage="run", authority="kueue")
+def check(subject: Subject) -> Findings:
+    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == "kueue-annotation-as-label")

@@ -35,12 +35,12 @@ Source: Kueue 0.19, config/components/manager/controller_manager_config.yaml; is
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, framework_off, queue_of, unmanaged_text
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     queue = queue_of(subject.metadata)
     switched_on = subject.stream.frameworks
     framework = framework_off(subject.kind, subject.versions, switched_on)
@@ -55,6 +55,3 @@ def _check(subject: Subject) -> Findings:
 
 def _instead(kind: str) -> str:
     return "use a TrainJob, or " if kind == "PyTorchJob" else ""
-
-
-RULE = Rule("kueue-framework-off", _check, severity="warning", stage="run", authority="kueue")

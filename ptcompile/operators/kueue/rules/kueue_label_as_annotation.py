@@ -32,11 +32,8 @@ Source: Kueue 0.19, labels and annotations: these are labels of the object; GKE 
 from __future__ import annotations
 
 from ptcompile.linter.key_places import unread_keys
-from ptcompile.linter.rule import Findings, Rule, Subject
+from ptcompile.linter.rule import Findings, Subject
 
 
-def _check(subject: Subject) -> Findings:
-    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == RULE.name)
-
-
-RULE = Rule("kueue-label-as-annotation", _check, severity="warning", stage="run", authority="kueue")
+def check(subject: Subject) -> Findings:
+    return (unread.finding for unread in subject.cached(unread_keys) if unread.rule == "kueue-label-as-annotation")

@@ -53,14 +53,14 @@ from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.kubernetes.unstructured import as_string, nested_map, object_name, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 from ptcompile.operators.kueue.scheduler.openness import why_closed
 from ptcompile.operators.queues.queue_systems import KUEUE_PRIORITY
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     name = queue_of(subject.metadata)
     if not name:
         return
@@ -126,6 +126,3 @@ def _other_namespaces(subject: Subject, queues: StreamQueues, name: str) -> list
     namespaces = [as_string(nested_map(manifest, "metadata").get("namespace")) for manifest in manifests]
     is_known = job_namespace and namespaces and "" not in namespaces
     return sorted(namespaces) if is_known and job_namespace not in namespaces else []
-
-
-RULE = Rule("missing-queue", _check, severity="warning", stage="run", authority="kueue")

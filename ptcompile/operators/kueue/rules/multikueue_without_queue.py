@@ -32,11 +32,11 @@ Source: Kueue 0.19, MultiKueue; training-operator 1.9, JobSet 0.12, Trainer 2.3 
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     path = ("spec", "runPolicy", "managedBy") if subject.kind[1] == "PyTorchJob" else ("spec", "managedBy")
     manager = nested_map(subject.manifest, *path[:-1]).get("managedBy")
     if manager == "kueue.x-k8s.io/multikueue" and not queue_of(subject.metadata):
@@ -45,6 +45,3 @@ def _check(subject: Subject) -> Findings:
             f"the operator leaves the {subject.kind[1]} to MultiKueue, which only takes those with a queue",
             f"add the label {QUEUE}, or remove managedBy",
         )
-
-
-RULE = Rule("multikueue-without-queue", _check, severity="warning", stage="run", authority="kueue")

@@ -51,12 +51,12 @@ Source: Kueue 0.19 pkg/scheduler/flavorassigner, reason ExceedsMaxQuota.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     name = queue_of(subject.metadata)
     verdict = subject.stream.cached(StreamQueues).verdict(subject) if name else None
     if verdict is None or verdict.fits or not (verdict.is_certain or verdict.lacks_nodes):
@@ -69,6 +69,3 @@ def _check(subject: Subject) -> Findings:
     else:
         text = f"{message}, unless the cluster has more nodes than these files"
         yield found_at(path, text, "request less, or let the pods spread over more domains", severity="warning")
-
-
-RULE = Rule("never-fits-queue", _check, severity="error", stage="run", authority="kueue")

@@ -43,12 +43,12 @@ from __future__ import annotations
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MINIMUM = "kueue.x-k8s.io/job-min-parallelism"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     least = atoi(string_map(subject.metadata.get("annotations")).get(_MINIMUM, ""))
     if least is not None and least < subject.min_nodes_to_start:
         yield found_at(
@@ -57,6 +57,3 @@ def _check(subject: Subject) -> Findings:
             f"remove it, or let the launcher start with {least} nodes",
             on_key=True,
         )
-
-
-RULE = Rule("partly-admitted-world", _check, severity="warning", stage="run", authority="kueue")

@@ -36,11 +36,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if queue_of(subject.metadata):
         return
     for template in subject.templates:
@@ -56,6 +56,3 @@ def _check(subject: Subject) -> Findings:
                 on_key=True,
             )
             return
-
-
-RULE = Rule("queue-label-in-template", _check, severity="warning", stage="run", authority="kueue")

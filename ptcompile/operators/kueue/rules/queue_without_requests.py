@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import queue_of
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v1beta2", "ClusterQueue"))
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not queue_of(subject.metadata) or subject.job is None:
         return
     if subject.kind[1] == "TrainJob" and nested_map(subject.spec, "trainer").get("resourcesPerNode"):
@@ -77,6 +77,3 @@ def _container_path(subject: Subject, role: ExpandedRole) -> Path:
     )
     mains = matching[0].main_containers if matching else ()
     return mains[0].path if mains else ("spec",)
-
-
-RULE = Rule("queue-without-requests", _check, severity="note", stage="run", authority="kueue")

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, queue_of
 from ptcompile.operators.kueue.rules.reading import StreamQueues
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
@@ -44,7 +44,7 @@ from ptcompile.operators.kueue.webhooks.kinds import KINDS
 _DEFAULT_QUEUE = "default"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     kind = KINDS.get(subject.kind)
     if kind is None or kind.serving or not kind.suspend:
         return
@@ -70,6 +70,3 @@ def _has_controller(subject: Subject) -> bool:
     default_queue = (subject.namespace, _DEFAULT_QUEUE) in queues
     is_queued = any("queue" in str(key) or str(key).startswith(PREFIX) for key in keys)
     return bool(subject.metadata.get("ownerReferences")) or is_managed or default_queue or is_queued
-
-
-RULE = Rule("suspended-without-queue", _check, severity="warning", stage="run", authority="ptcompile")

@@ -40,7 +40,7 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, nested_map
 from ptcompile.linter.key_places import keys_with_prefix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import PREFIX, QUEUE
 from ptcompile.operators.kueue.webhooks.pod_sets import pod_sets_of
 
@@ -54,7 +54,7 @@ def _known() -> tuple[str, ...]:
     return tuple(key.removeprefix(PREFIX) for key in keys_with_prefix(PREFIX))
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     pod_sets = {pod_set.path: pod_set.template for pod_set in pod_sets_of(subject.manifest) if pod_set.path}
     templates = {template.path: template.data for template in subject.templates if template.path}
     for path, holder in {(): subject.manifest, **pod_sets, **templates}.items():
@@ -89,6 +89,3 @@ def _longer_or_shorter(word: str) -> str | None:
         return shorter
     longer = [known for known in _known() if known.rpartition("-")[0] == word]
     return longer[0] if len(longer) == 1 else None
-
-
-RULE = Rule("unknown-kueue-label", _check, severity="warning", stage="run", authority="kueue")

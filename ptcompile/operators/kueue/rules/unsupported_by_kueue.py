@@ -41,11 +41,11 @@ ValidateElasticJobAnnotation; Volcano 1.16, spec.queue.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import QUEUE, queue_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind == ("batch.volcano.sh/v1alpha1", "Job") and queue_of(subject.metadata):
         path = ("metadata", "labels", QUEUE)
         queue_edit = Edit("set", ("spec", "queue"), queue_of(subject.metadata))
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
             else None,
             on_key=True,
         )
-
-
-RULE = Rule("unsupported-by-kueue", _check, severity="warning", stage="run", authority="kueue")

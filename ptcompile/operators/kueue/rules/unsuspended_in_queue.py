@@ -34,12 +34,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kueue.queues import queue_of
 from ptcompile.operators.kueue.webhooks.kinds import KINDS
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     kind = KINDS.get(subject.kind)
     if kind is None or kind.serving or not kind.suspend:
         return
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
             "remove it",
             Fix("remove it", (Edit("remove", path),), safe=True),
         )
-
-
-RULE = Rule("unsuspended-in-queue", _check, severity="warning", stage="style", authority="kueue")

@@ -41,15 +41,14 @@ Source: MPI Operator 0.8, mpi_job_controller.go.
 
 from __future__ import annotations
 
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     launcher = subject.template_of("launcher")
     if launcher is None or not launcher.main_containers or subject.spec.get("runLauncherAsWorker") is True:
         return
-    count = accelerators(launcher.main_containers[0])
+    count = launcher.main_containers[0].accelerators
     if count:
         path = (*launcher.main_containers[0].path, "resources")
         yield found_at(
@@ -57,6 +56,3 @@ def _check(subject: Subject) -> Findings:
             f"the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher that is not a worker",
             "remove them, or set spec.runLauncherAsWorker to true",
         )
-
-
-RULE = Rule("launcher-without-gpus", _check, severity="warning", stage="run", authority="mpi-operator")

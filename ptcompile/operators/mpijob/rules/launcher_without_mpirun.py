@@ -42,14 +42,14 @@ Source: MPI Operator 0.8, mpi_job_controller.go: the hostfile is the only thing 
 from __future__ import annotations
 
 from ptcompile.kubernetes.commands import basename
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 _HOST_WORDS = ("mpi", "hostfile", "horovod", "ssh", "srun", "prterun", "ray")
 """Parts of words by which a command line may start processes on the workers after all."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     launcher = subject.template_of("launcher")
     worker = subject.template_of("worker")
     if launcher is None or worker is None or not worker.replicas or not launcher.main_containers:
@@ -76,6 +76,3 @@ def _lone_program(container: ManifestContainer) -> str | None:
     name = basename(launch.entry[0]) if launch.launcher == "command" and launch.entry else ""
     runs_script = name.startswith("python") and any(word.endswith(".py") for word in launch.entry[1:3])
     return name if runs_script else None
-
-
-RULE = Rule("launcher-without-mpirun", _check, severity="warning", stage="run", authority="mpi-operator")

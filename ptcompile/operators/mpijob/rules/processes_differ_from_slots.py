@@ -45,13 +45,13 @@ from itertools import pairwise
 
 from ptcompile.kubernetes.commands import basename
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import Token
 
 _COUNT = ("-np", "-n", "--np", "-c")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     launcher = subject.template_of("launcher")
     worker = subject.template_of("worker")
     if launcher is None or not launcher.main_containers:
@@ -80,6 +80,3 @@ def _process_option(argv: tuple[Token, ...]) -> Token | None:
         if name.text in _COUNT:
             return value if value.text.isascii() and value.text.isdigit() and len(value.text) < 10 else None
     return None
-
-
-RULE = Rule("processes-differ-from-slots", _check, severity="warning", stage="run", authority="mpi-operator")

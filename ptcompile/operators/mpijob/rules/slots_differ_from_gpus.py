@@ -43,13 +43,12 @@ Source: MPI Operator 0.8, mpi_job_controller.go.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
-    gpus = accelerators(worker.main_containers[0]) if worker is not None and worker.main_containers else 0
+    gpus = worker.main_containers[0].accelerators if worker is not None and worker.main_containers else 0
     slots = as_int(subject.spec.get("slotsPerWorker"), 1)
     if gpus and slots and slots != gpus:
         path = ("spec", "slotsPerWorker") if "slotsPerWorker" in subject.spec else ("spec",)
@@ -59,6 +58,3 @@ def _check(subject: Subject) -> Findings:
             f"mpirun starts {count} on a worker with {gpus} GPUs",
             f"set slotsPerWorker to {gpus}",
         )
-
-
-RULE = Rule("slots-differ-from-gpus", _check, severity="warning", stage="run", authority="mpi-operator")

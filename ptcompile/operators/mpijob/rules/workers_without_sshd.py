@@ -43,11 +43,11 @@ Source: MPI Operator 0.8, mpi_job_controller.go, newWorker.
 from __future__ import annotations
 
 from ptcompile.linter.containers import idle_command, starts_training
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.templates import ManifestContainer
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     worker = subject.template_of("worker")
     if worker is None or not worker.replicas or not worker.main_containers:
         return
@@ -67,6 +67,3 @@ def _check(subject: Subject) -> Findings:
 
 def _mentions_ssh(container: ManifestContainer) -> bool:
     return any("ssh" in word for word in container.tokens)
-
-
-RULE = Rule("workers-without-sshd", _check, severity="error", stage="run", authority="mpi-operator")

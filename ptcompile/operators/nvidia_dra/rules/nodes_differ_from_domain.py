@@ -47,14 +47,14 @@ from itertools import chain
 
 from ptcompile.kubernetes.unstructured import as_int, as_mappings
 from ptcompile.linter.devices import channel_template
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulator.pod import Pod
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     nodes = as_int(subject.spec.get("numNodes"), 0)
     template = channel_template(subject.manifest)
     pods = _count_claiming_pods(subject, template) if nodes > 0 and template else 0
@@ -78,6 +78,3 @@ def _count_claiming_pods(subject: Subject, template: str) -> int:
 def _claims(pod: Pod, template: str) -> bool:
     claims = as_mappings(pod.view.spec.get("resourceClaims"))
     return any(claim.get("resourceClaimTemplateName") == template for claim in claims)
-
-
-RULE = Rule("nodes-differ-from-domain", _check, severity="warning", stage="run", authority="ptcompile")

@@ -30,10 +30,10 @@ Source: NVIDIA DRA driver 25.12, ComputeDomain: the controller creates the templ
 from __future__ import annotations
 
 from ptcompile.linter.devices import channel_template
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     name = channel_template(subject.manifest)
     for version in ("v1", "v1beta2", "v1beta1"):
         if name and subject.neighbors.by_name((f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name):
@@ -42,6 +42,3 @@ def _check(subject: Subject) -> Findings:
                 f"the domain creates the ResourceClaimTemplate {name} itself, but the stream has one with that name"
             )
             yield found_at(path, message, "remove the ResourceClaimTemplate")
-
-
-RULE = Rule("repeated-channel-template", _check, severity="warning", stage="run", authority="ptcompile")

@@ -41,12 +41,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _POLICY = ("spec", "elasticPolicy")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     low = policy.get("minReplicas")
     high = policy.get("maxReplicas")
@@ -66,6 +66,3 @@ def _check(subject: Subject) -> Findings:
             "write the fewest nodes in minReplicas and the most in maxReplicas",
             swap if min_nodes > max_nodes > 0 else None,
         )
-
-
-RULE = Rule("elastic-range-reversed", _check, severity="error", stage="run", authority="torchrun")

@@ -36,12 +36,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _REPLICAS = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     if not policy or policy.get("metrics"):
         return
@@ -67,6 +67,3 @@ def _check(subject: Subject) -> Findings:
             "set replicas to a number in the range",
             Fix(f"set replicas to {replicas}", (Edit("set", _REPLICAS, replicas),), safe=False),
         )
-
-
-RULE = Rule("elastic-replicas-out-of-range", _check, severity="warning", stage="run", authority="torchrun")

@@ -47,12 +47,12 @@ Source: training-operator 1.9, SetPodEnv: PET_NNODES is the range of the Workers
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _MASTER = ("spec", "pytorchReplicaSpecs", "Master")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = subject.spec.get("elasticPolicy")
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     if policy is None or replicas.get("Master") is None or replicas.get("Worker") is None:
@@ -69,6 +69,3 @@ def _check(subject: Subject) -> Findings:
             "make the Master one of the Workers",
             on_key=True,
         )
-
-
-RULE = Rule("elastic-with-master", _check, severity="warning", stage="run", authority="training-operator")

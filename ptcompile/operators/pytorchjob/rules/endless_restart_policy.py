@@ -36,10 +36,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     replicas = nested_map(subject.spec, "pytorchReplicaSpecs")
     role = "Master" if replicas.get("Master") is not None else "Worker"
     if nested_map(replicas, role).get("restartPolicy") == "Always":
@@ -50,6 +50,3 @@ def _check(subject: Subject) -> Findings:
             "write OnFailure",
             Fix("write OnFailure", (Edit("set", path, "OnFailure"),), safe=True),
         )
-
-
-RULE = Rule("endless-restart-policy", _check, severity="error", stage="run", authority="training-operator")

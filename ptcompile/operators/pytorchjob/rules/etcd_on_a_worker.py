@@ -40,12 +40,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _BACKEND = ("spec", "elasticPolicy", "rdzvBackend")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     if policy.get("rdzvBackend") not in ("etcd", "etcd-v2") or policy.get("rdzvHost") is not None:
         return
@@ -57,6 +57,3 @@ def _check(subject: Subject) -> Findings:
         "add rdzvHost and rdzvPort, or use c10d",
         Fix("use c10d", (Edit("set", _BACKEND, "c10d"),), safe=False),
     )
-
-
-RULE = Rule("etcd-on-a-worker", _check, severity="warning", stage="run", authority="training-operator")

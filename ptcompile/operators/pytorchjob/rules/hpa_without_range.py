@@ -42,12 +42,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "elasticPolicy")
     workers = as_int(nested_map(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
     low = policy.get("minReplicas")
@@ -65,6 +65,3 @@ def _check(subject: Subject) -> Findings:
             Fix("remove metrics", (Edit("remove", _METRICS),), safe=False),
             on_key=True,
         )
-
-
-RULE = Rule("hpa-without-range", _check, severity="warning", stage="run", authority="training-operator")

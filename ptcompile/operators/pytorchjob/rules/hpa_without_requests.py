@@ -43,12 +43,12 @@ Source: Kubernetes 1.36, HorizontalPodAutoscaler, resource metrics; training-ope
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     workers = [template for template in subject.templates if template.role == "Worker"]
     containers = [container for template in workers for container in template.containers if not container.is_init]
     for i, metric in enumerate(as_mappings(nested_map(subject.spec, "elasticPolicy").get("metrics"))):
@@ -62,6 +62,3 @@ def _check(subject: Subject) -> Findings:
                 f"the container {without[0]} requests no {name}, so its utilization cannot be computed",
                 f"request {name} in every container of the Workers",
             )
-
-
-RULE = Rule("hpa-without-requests", _check, severity="warning", stage="run", authority="training-operator")

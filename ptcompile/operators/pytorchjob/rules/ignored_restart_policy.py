@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mapping, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
         policy = as_string(as_mapping(replica).get("restartPolicy")) or "OnFailure"
         template_policy = nested_map(replica, "template", "spec").get("restartPolicy")
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
                 "write the policy next to replicas, and remove it here",
                 Fix("remove it", (Edit("remove", path),), safe=True),
             )
-
-
-RULE = Rule("ignored-restart-policy", _check, severity="warning", stage="run", authority="training-operator")

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _POLICY = ("spec", "runPolicy", "schedulingPolicy")
 _IGNORED = {
@@ -49,7 +49,7 @@ _IGNORED = {
 }
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy", "schedulingPolicy")
     schedulers = {as_string(template.spec.get("schedulerName")) for template in subject.templates}
     if len(schedulers) != 1:
@@ -64,6 +64,3 @@ def _check(subject: Subject) -> Findings:
                 "remove it",
                 Fix("remove it", (Edit("remove", path),), safe=True),
             )
-
-
-RULE = Rule("ignored-scheduling-policy", _check, severity="warning", stage="style", authority="training-operator")

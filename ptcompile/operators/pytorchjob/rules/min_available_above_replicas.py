@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mapping, nested_map
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
 
@@ -68,10 +68,7 @@ def other_size(total: int, text: str) -> Finding:
     return found_at(_PATH, text, f"write {total}, or remove it", fix)
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     min_available, total = gang_and_pods(subject)
     if min_available > total > 0 and not nested_map(subject.spec, "elasticPolicy").get("metrics"):
         yield other_size(total, f"a gang of {min_available} pods, but the job has {total}: none is ever scheduled")
-
-
-RULE = Rule("min-available-above-replicas", _check, severity="warning", stage="run", authority="training-operator")

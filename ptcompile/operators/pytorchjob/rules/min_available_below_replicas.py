@@ -47,15 +47,12 @@ Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailab
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject
+from ptcompile.linter.rule import Findings, Subject
 from ptcompile.operators.pytorchjob.rules.min_available_above_replicas import gang_and_pods, other_size
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     min_available, total = gang_and_pods(subject)
     if 0 < min_available < total and subject.spec.get("elasticPolicy") is None:
         waits = "pods may start, and hold their GPUs while they wait for the rest"
         yield other_size(total, f"{min_available} of {total} {waits}")
-
-
-RULE = Rule("min-available-below-replicas", _check, severity="warning", stage="run", authority="training-operator")

@@ -36,12 +36,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "activeDeadlineSeconds")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     seconds = nested_map(subject.spec, "runPolicy").get("activeDeadlineSeconds")
     if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds <= 0:
         yield found_at(
@@ -50,6 +50,3 @@ def _check(subject: Subject) -> Findings:
             "write the seconds that the job may run, or remove it",
             Fix("remove it", (Edit("remove", _PATH),), safe=False),
         )
-
-
-RULE = Rule("past-deadline", _check, severity="error", stage="run", authority="training-operator")

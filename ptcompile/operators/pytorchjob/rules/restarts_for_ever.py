@@ -36,17 +36,16 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.devices import accelerators
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _SPECS = ("spec", "pytorchReplicaSpecs")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy")
     if policy.get("backoffLimit") is not None or policy.get("activeDeadlineSeconds") is not None:
         return
-    if not any(accelerators(container) for container in subject.containers):
+    if not any(container.accelerators for container in subject.containers):
         return
     for role, replica in nested_map(subject.spec, "pytorchReplicaSpecs").items():
         restart = as_mapping(replica).get("restartPolicy")
@@ -61,6 +60,3 @@ def _check(subject: Subject) -> Findings:
                 on_key=not restart,
             )
             return
-
-
-RULE = Rule("restarts-for-ever", _check, severity="warning", stage="run", authority="training-operator")

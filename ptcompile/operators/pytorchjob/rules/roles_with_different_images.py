@@ -45,10 +45,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     mains = [container for template in subject.templates for container in template.main_containers]
     if len(mains) < 2:
         return
@@ -70,6 +70,3 @@ def _repository_of(image: str) -> str:
     name = image.partition("@")[0]
     head, colon, tag = name.rpartition(":")
     return head if colon and "/" not in tag else name
-
-
-RULE = Rule("roles-with-different-images", _check, severity="warning", stage="style", authority="ptcompile")

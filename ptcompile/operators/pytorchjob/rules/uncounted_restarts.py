@@ -36,12 +36,12 @@ Source: training-operator 1.9, PastBackoffLimit; kubeflow/trainer issues 1589 an
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mapping, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "backoffLimit")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy")
     restarts = [
         as_mapping(policy_or_replica).get("restartPolicy")
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
             "reached",
             "use OnFailure, or add activeDeadlineSeconds",
         )
-
-
-RULE = Rule("uncounted-restarts", _check, severity="warning", stage="run", authority="training-operator")

@@ -38,13 +38,13 @@ from __future__ import annotations
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _PATH = ("spec", "runPolicy", "cleanPodPolicy")
 _POLICIES = ("None", "Running", "All")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "runPolicy").get("cleanPodPolicy")
     if not isinstance(policy, str) or policy in _POLICIES:
         return
@@ -60,6 +60,3 @@ def _check(subject: Subject) -> Findings:
         f"write {suggestion}" if suggestion else "write one of them",
         fix,
     )
-
-
-RULE = Rule("unknown-clean-pod-policy", _check, severity="warning", stage="run", authority="training-operator")

@@ -45,13 +45,13 @@ Source: training-operator 1.9, SetPodEnv; kubeflow/trainer issues 1916 and 2800.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     spec = subject.spec
     if "Master" in nested_map(spec, "pytorchReplicaSpecs") or spec.get("elasticPolicy") is not None:
         return
@@ -71,6 +71,3 @@ def _relies_on_environment(role: TrainingRole) -> bool:
     is_python = bool(entry) and entry[0].rpartition("/")[2].startswith("python")
     starts_plainly = role.rendezvous.launcher == "image" or (role.rendezvous.launcher == "command" and is_python)
     return starts_plainly and "MASTER_ADDR" not in role.launch.env
-
-
-RULE = Rule("workers-without-rank", _check, severity="warning", stage="run", authority="training-operator")

@@ -35,13 +35,13 @@ elasticPolicy; kubeflow/trainer issue 1988.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import count_nodes
 
 _WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     roles = subject.training_roles
     total = count_nodes(roles)
     if total > 1 and subject.torchrun_groups and subject.lacks_rendezvous and roles[0].rendezvous.nodes != (1, 1):
@@ -53,6 +53,3 @@ def _check(subject: Subject) -> Findings:
             Fix("add elasticPolicy", (Edit("set", ("spec", "elasticPolicy"), policy),), safe=False),
             on_key=True,
         )
-
-
-RULE = Rule("workers-without-rendezvous", _check, severity="error", stage="run", authority="training-operator")

@@ -47,13 +47,13 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.training_roles import TrainingRole, count_nodes
 
 _NPROC = ("spec", "nprocPerNode")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     processes = atoi(as_string(subject.spec.get("nprocPerNode"))) or 1
     roles = subject.training_roles
     if processes < 2 or "Master" not in nested_map(subject.spec, "pytorchReplicaSpecs") or not roles:
@@ -77,6 +77,3 @@ def _starts_one_process(role: TrainingRole) -> bool:
     module = entry[2] if len(entry) > 2 and entry[1] == "-m" else ""
     is_python = entry[0].rpartition("/")[2].startswith("python")
     return is_python and not module.startswith(("accelerate", "deepspeed", "torch", "lightning"))
-
-
-RULE = Rule("world-size-counts-processes", _check, severity="warning", stage="run", authority="training-operator")

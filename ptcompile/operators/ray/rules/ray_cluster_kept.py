@@ -31,12 +31,12 @@ Source: KubeRay 1.7, RayJob.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.pods import has_autoscaler
 from ptcompile.operators.ray.rules.reading import ray_groups
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     spec = subject.spec
     shuts_down = spec.get("shutdownAfterJobFinishes") is True or spec.get("deletionStrategy") is not None
     if subject.kind[1] != "RayJob" or shuts_down:
@@ -47,6 +47,3 @@ def _check(subject: Subject) -> Findings:
         path = ("spec", "shutdownAfterJobFinishes") if "shutdownAfterJobFinishes" in spec else ("spec",)
         text = f"after the job has ended, its cluster keeps {gpus} GPUs"
         yield found_at(path, text, "set shutdownAfterJobFinishes to true", on_key=True)
-
-
-RULE = Rule("ray-cluster-kept", _check, severity="note", stage="run", authority="kuberay")

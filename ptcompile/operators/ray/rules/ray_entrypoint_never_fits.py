@@ -37,14 +37,14 @@ from collections.abc import Iterator, Mapping
 
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, has_autoscaler
 from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
 
 _HELP = "ask for what one pod of the cluster has"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     groups = [group for group in ray_groups(subject) if group.started_pods or has_autoscaler(subject.manifest)]
     if not groups:
         return
@@ -95,5 +95,3 @@ def _custom_resources(subject: Subject) -> Iterator[str]:
 
 _BUILT_IN = frozenset({"CPU", "GPU", "TPU", "neuron_cores", "HPU", "NPU", "memory"})
 """Resources that Ray detects itself."""
-
-RULE = Rule("ray-entrypoint-never-fits", _check, severity="warning", stage="run", authority="kuberay")

@@ -38,11 +38,11 @@ Source: KubeRay 1.7, ray-operator/controllers/ray/common/pod.go; Ray 2.46, ray s
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.rules.reading import hides_devices, ray_groups
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
         written = group.parameters.get("num-gpus")
         if written is None or group.gpus == group.devices or hides_devices(group) or not written.strip().isdigit():
@@ -55,6 +55,3 @@ def _check(subject: Subject) -> Findings:
             "remove it: KubeRay passes the number in the limits" if group.devices else "request the GPUs in the limits",
             Fix("remove num-gpus", (Edit("remove", path),), safe=False) if group.devices else None,
         )
-
-
-RULE = Rule("ray-gpus-differ", _check, severity="warning", stage="run", authority="kuberay")

@@ -34,11 +34,11 @@ Source: KubeRay 1.7, ray-operator/controllers/ray/utils/util.go, GetWorkerGroupD
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.rules.reading import ray_groups
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
         written, least, most = (group.spec.get(key) for key in ("replicas", "minReplicas", "maxReplicas"))
         if group.is_head or not isinstance(written, int) or written == group.replicas:
@@ -53,6 +53,3 @@ def _check(subject: Subject) -> Findings:
             "write a number between minReplicas and maxReplicas",
             Fix(f"set replicas to {group.replicas}", (Edit("set", path, group.replicas),), safe=False),
         )
-
-
-RULE = Rule("ray-replicas-out-of-range", _check, severity="warning", stage="run", authority="kuberay")

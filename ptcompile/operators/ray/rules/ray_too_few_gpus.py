@@ -40,11 +40,11 @@ Source: Ray 2.46, ray.train.ScalingConfig and placement groups; verl 0.5, traine
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.rules.reading import entrypoint_words, max_gpus, ray_groups
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     groups = ray_groups(subject)
     words = entrypoint_words(subject)
     needed = _gpus_of_ray_train(words) or _gpus_of_verl(words)
@@ -80,6 +80,3 @@ def _number(words: list[str], option: str) -> int:
             text = value if equals else next_word
             number = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
     return number
-
-
-RULE = Rule("ray-too-few-gpus", _check, severity="warning", stage="run", authority="kuberay")

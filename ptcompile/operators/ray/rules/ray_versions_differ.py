@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.pods import RayGroup, cluster_of, cluster_path
 from ptcompile.operators.ray.rules.reading import ray_groups
 
@@ -48,7 +48,7 @@ _match_release = Pattern(r"v?([0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4})(?![0-9])").mat
 _HELP = "use one release of Ray in all images and in rayVersion"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     releases = [(group, release) for group in ray_groups(subject) if (release := _release(group))]
     for group, release in releases[1:]:
         first, first_release = releases[0]
@@ -91,6 +91,3 @@ def _release(group: RayGroup) -> str | None:
 def _is_recent(release: str) -> bool:
     major, minor, _ = release.split(".")
     return major == "2" and len(minor) == 2
-
-
-RULE = Rule("ray-versions-differ", _check, severity="error", stage="run", authority="kuberay")

@@ -30,10 +30,10 @@ Source: KubeRay 1.7, ray-operator/controllers/ray/common/job.go; Ray 2.46, ray j
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     spec = subject.spec
     if subject.kind[1] != "RayJob" or as_string(spec.get("entrypoint")).strip():
         return
@@ -42,6 +42,3 @@ def _check(subject: Subject) -> Findings:
         path = ("spec", "entrypoint") if "entrypoint" in spec else ("spec",)
         text = "ray job submit gets no command, and the job fails"
         yield found_at(path, text, "write the command in entrypoint, or use InteractiveMode", on_key=True)
-
-
-RULE = Rule("ray-without-entrypoint", _check, severity="error", stage="run", authority="kuberay")

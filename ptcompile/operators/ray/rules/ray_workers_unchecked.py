@@ -38,17 +38,14 @@ Source: ptcompile, its simulation; Ray 2.46, ray.train.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.ray.rules.reading import ray_groups
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for group in ray_groups(subject):
         if not group.is_head and group.devices:
             path = (*group.path, "groupName") if group.spec.get("groupName") else group.path
             text = "Ray starts the processes itself: how Ray workers meet is not checked"
             yield found_at(path, text, "compare the number of workers in the script with the GPUs of the groups")
             return
-
-
-RULE = Rule("ray-workers-unchecked", _check, severity="note", stage="run", authority="ptcompile")

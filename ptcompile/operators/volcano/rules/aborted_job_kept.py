@@ -35,11 +35,11 @@ Source: Volcano 1.16, garbage collector.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.spec.get("ttlSecondsAfterFinished") is None:
         return
     for policy in lifecycle_policies(subject):
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
                 "use TerminateJob",
                 Fix("terminate the job", (Edit("set", path, "TerminateJob"),), safe=False),
             )
-
-
-RULE = Rule("aborted-job-kept", _check, severity="warning", stage="style", authority="volcano")

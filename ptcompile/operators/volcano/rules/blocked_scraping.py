@@ -36,11 +36,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flag_value, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if "svc" not in volcano_job(subject).plugins or flag_value(subject, "svc", "disable-network-policy"):
         return
     for template in subject.templates:
@@ -53,6 +53,3 @@ def _check(subject: Subject) -> Findings:
                 "give the svc plugin --disable-network-policy",
                 Fix("disable the NetworkPolicy", (edit,), safe=False),
             )
-
-
-RULE = Rule("blocked-scraping", _check, severity="warning", stage="run", authority="volcano")

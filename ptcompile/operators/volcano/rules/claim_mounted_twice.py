@@ -35,10 +35,10 @@ Source: Volcano 1.16, job controller (createJobPod skips a claim that it has see
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     mounts: dict[str, str] = {}
     for i, volume in enumerate(as_mappings(subject.spec.get("volumes"))):
         claim = as_string(volume.get("volumeClaimName"))
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
                 "mount it once, or write the volume and mounts into the templates",
             )
         mounts.setdefault(claim, mount)
-
-
-RULE = Rule("claim-mounted-twice", _check, severity="error", stage="run", authority="volcano")

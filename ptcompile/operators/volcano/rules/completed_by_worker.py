@@ -37,11 +37,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_mappings, as_strings
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import Policy, lifecycle_policies, pytorch_tasks, volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     tasks = pytorch_tasks(subject)
     master, worker = tasks or (None, None)
     if master is None or worker is None or worker is master or worker.replicas == 0:
@@ -73,6 +73,3 @@ def _move_policy(subject: Subject, policy: Policy) -> Fix | None:
         return Fix("remove the policy", (Edit("remove", policy.path),), safe=False)
     edit = Edit("append", path, policy.data) if isinstance(master_policies, list) else Edit("set", path, [policy.data])
     return Fix(f"move the policy to {tasks[0].name}", (edit, Edit("remove", policy.path)), safe=False)
-
-
-RULE = Rule("completed-by-worker", _check, severity="warning", stage="run", authority="volcano")

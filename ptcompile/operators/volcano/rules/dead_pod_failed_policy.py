@@ -34,11 +34,11 @@ Source: Volcano 1.16; volcano#1099, #436.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, never_restart
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for policy in lifecycle_policies(subject):
         on_failure = "PodFailed" in policy.events or policy.data.get("exitCode") is not None
         if not on_failure or not policy.restarts or "Never" in policy.restarts:
@@ -52,6 +52,3 @@ def _check(subject: Subject) -> Findings:
             if len(policy.tasks) < 9
             else None,
         )
-
-
-RULE = Rule("dead-pod-failed-policy", _check, severity="warning", stage="run", authority="volcano")

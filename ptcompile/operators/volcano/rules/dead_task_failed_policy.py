@@ -34,11 +34,11 @@ Source: Volcano 1.16, job cache (TaskFailed sums restart counts).
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     all_policies = lifecycle_policies(subject)
     for policy in all_policies:
         if policy.events != ["TaskFailed"] or policy.restarts != {"Never"}:
@@ -54,6 +54,3 @@ def _check(subject: Subject) -> Findings:
             "act on PodFailed",
             Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False) if is_fixable else None,
         )
-
-
-RULE = Rule("dead-task-failed-policy", _check, severity="warning", stage="run", authority="volcano")

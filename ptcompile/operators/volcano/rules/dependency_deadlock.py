@@ -34,11 +34,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
     dependent = {i for i, task in tasks if as_strings(nested_map(task.source, "dependsOn").get("name"))}
     startable = sum(task.replicas for i, task in tasks if i not in dependent)
@@ -53,6 +53,3 @@ def _check(subject: Subject) -> Findings:
             f"set minAvailable to at most {startable}",
             Fix(f"set minAvailable to {startable}", (Edit("set", path, startable),), safe=False),
         )
-
-
-RULE = Rule("dependency-deadlock", _check, severity="error", stage="run", authority="volcano")

@@ -46,12 +46,12 @@ from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.admission import PLUGINS
 from ptcompile.operators.volcano.rules.reading import flag_value, flags_of, pytorch_tasks, volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for plugin, args in volcano_job(subject).plugins.items():
         flags = flags_of(plugin, subject.versions.volcano)
         problem = parse(args, flags)[1] if args and plugin in PLUGINS else None
@@ -92,6 +92,3 @@ def _argument_help(plugin: str, flags: dict[str, Value]) -> str:
     if not flags:
         return f"remove it: the plugin {plugin} takes no arguments"
     return f"write --NAME=VALUE with one of {', '.join(flags)}"
-
-
-RULE = Rule("dropped-plugin-argument", _check, severity="error", stage="run", authority="volcano")

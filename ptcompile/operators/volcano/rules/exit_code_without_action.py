@@ -36,12 +36,12 @@ from __future__ import annotations
 
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.admission import ACTIONS
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for policy in lifecycle_policies(subject):
         if policy.data.get("exitCode") is None or policy.events or policy.action in ACTIONS:
             continue
@@ -54,6 +54,3 @@ def _check(subject: Subject) -> Findings:
             f"write {suggestion}" if suggestion else f"write one of {', '.join(ACTIONS)}",
             Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False) if suggestion else None,
         )
-
-
-RULE = Rule("exit-code-without-action", _check, severity="error", stage="run", authority="volcano")

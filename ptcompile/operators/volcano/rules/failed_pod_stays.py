@@ -36,11 +36,11 @@ Source: Volcano 1.16, lifecycle policies (the default action is SyncJob).
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, restart_policy_of, tasks_with_pods
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
     if any(restart_policy_of(task) != "Never" for _, task in tasks) or sum(task.replicas for _, task in tasks) < 2:
         return
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
         Fix("restart the job when a pod fails", (edit,), safe=False),
         on_key=True,
     )
-
-
-RULE = Rule("failed-pod-stays", _check, severity="warning", stage="run", authority="volcano")

@@ -34,11 +34,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     job_scheduler = as_string(subject.spec.get("schedulerName")) or "volcano"
     for i, task in tasks_with_pods(subject):
         name = as_string(task.spec.get("schedulerName"))
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
                 "remove schedulerName from the template",
                 Fix("remove schedulerName", (Edit("remove", path),), safe=False),
             )
-
-
-RULE = Rule("foreign-scheduler", _check, severity="warning", stage="run", authority="volcano")

@@ -42,13 +42,13 @@ from __future__ import annotations
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 _QUEUE = ("scheduling.volcano.sh/v1beta1", "Queue")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     queues = subject.objects.by_name(_QUEUE, job.queue)
     capability = nested_map(queues[-1], "spec", "capability") if queues else {}
@@ -80,6 +80,3 @@ def _gang_request(subject: Subject, resource: str, pods: int) -> int:
         total = total + amount * taken
         pods = pods - taken
     return total
-
-
-RULE = Rule("gang-exceeds-queue", _check, severity="error", stage="run", authority="volcano")

@@ -33,10 +33,10 @@ Source: Volcano 1.16, job controller and scheduler.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.spec.get("schedulerName") == "default-scheduler":
         path = ("spec", "schedulerName")
         yield found_at(
@@ -45,6 +45,3 @@ def _check(subject: Subject) -> Findings:
             "set schedulerName to volcano",
             Fix("set schedulerName to volcano", (Edit("set", path, "volcano"),), safe=False),
         )
-
-
-RULE = Rule("gang-on-default-scheduler", _check, severity="warning", stage="run", authority="volcano")

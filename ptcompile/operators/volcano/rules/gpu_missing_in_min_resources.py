@@ -39,10 +39,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.resources import is_accelerator
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for container in subject.containers:
         requests = container.requests
         for name, amount in container.limits.items():
@@ -56,6 +56,3 @@ def _check(subject: Subject) -> Findings:
                 f"write {name} under requests as well",
                 Fix(f"request {name}", (edit,), safe=True),
             )
-
-
-RULE = Rule("gpu-missing-in-min-resources", _check, severity="warning", stage="run", authority="volcano")

@@ -35,11 +35,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, as_int
-from ptcompile.linter.rule import Finding, Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Finding, Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     all_policies = lifecycle_policies(subject)
     if _is_max_retry_set(subject.spec) and not any(policy.action.startswith("Restart") for policy in all_policies):
         help = "add a policy {event: PodFailed, action: RestartJob}"
@@ -62,6 +62,3 @@ def _is_max_retry_set(holder: Json) -> bool:
 def _idle_finding(path: Path, why: str, help: str) -> Finding:
     fix = Fix("remove maxRetry", (Edit("remove", path),), safe=False)
     return found_at(path, f"it limits nothing, since {why}", f"{help}, or remove maxRetry", fix)
-
-
-RULE = Rule("idle-max-retry", _check, severity="warning", stage="style", authority="volcano")

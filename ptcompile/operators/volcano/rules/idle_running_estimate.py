@@ -31,10 +31,10 @@ Source: Volcano 1.16.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.spec.get("runningEstimate") is not None:
         path = ("spec", "runningEstimate")
         yield found_at(
@@ -43,6 +43,3 @@ def _check(subject: Subject) -> Findings:
             "remove it",
             Fix("remove runningEstimate", (Edit("remove", path),), safe=True),
         )
-
-
-RULE = Rule("idle-running-estimate", _check, severity="warning", stage="style", authority="volcano")

@@ -35,11 +35,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     min_available = as_int(subject.spec.get("minAvailable"))
     tasks = volcano_job(subject).tasks
     total = sum(task.min_available for task in tasks)
@@ -53,6 +53,3 @@ def _check(subject: Subject) -> Findings:
             f"set minAvailable to {total}",
             Fix(f"set minAvailable to {total}", (Edit("set", path, total),), safe=False),
         )
-
-
-RULE = Rule("idle-task-minimum", _check, severity="warning", stage="run", authority="volcano")

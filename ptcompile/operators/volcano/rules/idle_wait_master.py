@@ -38,11 +38,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flags_of, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     args = volcano_job(subject).plugins.get("pytorch", [])
     flags, problem = parse(args, flags_of("pytorch", subject.versions.volcano))
     if problem is not None or flags.get("wait-master-enabled", True):
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
                 Fix("wait for the master", (with_argument(subject, "pytorch", "--wait-master-enabled"),), safe=False),
             )
             return
-
-
-RULE = Rule("idle-wait-master", _check, severity="warning", stage="style", authority="volcano")

@@ -34,11 +34,11 @@ Source: Volcano 1.16, mutating webhook; volcano#1651.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     max_retries: list[tuple[Path, object]] = [(("spec", "maxRetry"), subject.spec.get("maxRetry"))]
     for i, task in enumerate(volcano_job(subject).tasks):
         max_retries.append((("spec", "tasks", i, "maxRetry"), task.source.get("maxRetry")))
@@ -50,6 +50,3 @@ def _check(subject: Subject) -> Findings:
                 "set maxRetry to 1, so that the first failure is the last",
                 Fix("set maxRetry to 1", (Edit("set", path, 1),), safe=False),
             )
-
-
-RULE = Rule("max-retry-zero", _check, severity="warning", stage="run", authority="volcano")

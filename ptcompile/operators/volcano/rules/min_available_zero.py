@@ -32,11 +32,11 @@ Source: Volcano 1.16, mutating webhook.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     min_available = subject.spec.get("minAvailable")
     if isinstance(min_available, int) and not isinstance(min_available, bool) and min_available == 0:
         path = ("spec", "minAvailable")
@@ -47,6 +47,3 @@ def _check(subject: Subject) -> Findings:
             "set minAvailable to 1 to start pods one by one, or remove it for a gang",
             Fix("set minAvailable to 1", (Edit("set", path, 1),), safe=False),
         )
-
-
-RULE = Rule("min-available-zero", _check, severity="warning", stage="run", authority="volcano")

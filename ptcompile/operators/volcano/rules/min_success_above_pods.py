@@ -33,11 +33,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     min_success = as_int(subject.spec.get("minSuccess"))
     total = sum(task.replicas for _, task in tasks_with_pods(subject))
     if min_success > total > 0:
@@ -48,6 +48,3 @@ def _check(subject: Subject) -> Findings:
             f"set minSuccess to at most {total}",
             Fix(f"set minSuccess to {total}", (Edit("set", path, total),), safe=False),
         )
-
-
-RULE = Rule("min-success-above-pods", _check, severity="error", stage="run", authority="volcano")

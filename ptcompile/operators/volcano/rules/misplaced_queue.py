@@ -37,11 +37,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS, volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     queue = volcano_job(subject).queue
     for metadata_path, mapping in subject.metadata_parts():
         for kind in ("labels", "annotations"):
@@ -55,6 +55,3 @@ def _check(subject: Subject) -> Findings:
                         f"set spec.queue to {value}",
                         Fix(f"set spec.queue to {value}", edits, safe=False),
                     )
-
-
-RULE = Rule("misplaced-queue", _check, severity="warning", stage="run", authority="volcano")

@@ -52,14 +52,14 @@ from __future__ import annotations
 from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.linter.volumes import mount_for
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 _FILE = Pattern(r"/etc/volcano/([\w.-]{1,128})")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     has_plugin = "svc" in job.plugins
     names = [task.name.replace("-", "_") for task in job.tasks]
@@ -81,6 +81,3 @@ def _check(subject: Subject) -> Findings:
                     f"{match[0]} does not exist: no task has this name",
                     f"did you mean /etc/volcano/{suggestion}?",
                 )
-
-
-RULE = Rule("missing-hosts-file", _check, severity="error", stage="run", authority="volcano")

@@ -51,7 +51,7 @@ from __future__ import annotations
 
 from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 from ptcompile.simulator.mounted import mount_path
 from ptcompile.world.templates import ManifestContainer
@@ -60,7 +60,7 @@ _LAUNCH = Pattern(r"(?:^|[\s/;&|(])(mpirun|mpiexec|horovodrun)(?:\s|$)")
 _HOSTS = Pattern(r"(?:^|\s)(?:--?host(?:s|file)?|-H|--?machinefile|-f)(?:[=\s]|$)|OMPI_MCA_orte_default_hostfile")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     if {"ssh", "mpi"} & {*job.plugins} or sum(task.replicas for task in job.tasks) < 2:
         return
@@ -82,6 +82,3 @@ def _check(subject: Subject) -> Findings:
 def _mounts_keys(container: ManifestContainer) -> bool:
     """Return whether a volume may hold the keys."""
     return any("ssh" in mount_path(mount) or "ssh" in str(mount.get("name")) for _, mount in container.mounts)
-
-
-RULE = Rule("mpirun-without-ssh", _check, severity="warning", stage="run", authority="volcano")

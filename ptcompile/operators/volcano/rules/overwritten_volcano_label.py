@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _OWNED = {
     "labels": frozenset(
@@ -47,7 +47,7 @@ _OWNED = {
 }  # fmt: skip
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         for kind, owned in _OWNED.items():
             for key in string_map(nested_map(template.data, "metadata").get(kind)):
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                         "remove it",
                         Fix(f"remove {key}", (Edit("remove", path),), safe=key != "volcano.sh/partition-id"),
                     )
-
-
-RULE = Rule("overwritten-volcano-label", _check, severity="warning", stage="style", authority="volcano")

@@ -38,11 +38,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import tasks_with_pods
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     min_available = as_int(subject.spec.get("minAvailable"))
     total = sum(task.replicas for _, task in tasks_with_pods(subject))
     required = min(subject.min_nodes_to_start, total) if 0 < min_available < total else 0
@@ -55,6 +55,3 @@ def _check(subject: Subject) -> Findings:
             f"set minAvailable to {required}",
             Fix(f"set minAvailable to {required}", (Edit("set", path, required),), safe=False),
         )
-
-
-RULE = Rule("partial-gang", _check, severity="warning", stage="run", authority="volcano")

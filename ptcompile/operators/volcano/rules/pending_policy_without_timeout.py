@@ -33,11 +33,11 @@ Source: Volcano 1.12 and newer, lifecycle policies.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for policy in lifecycle_policies(subject):
         if "PodPending" in policy.events and not policy.data.get("timeout"):
             yield found_at(
@@ -46,6 +46,3 @@ def _check(subject: Subject) -> Findings:
                 "write a timeout, such as 10m",
                 Fix("set timeout to 10m", (Edit("set", (*policy.path, "timeout"), "10m"),), safe=False),
             )
-
-
-RULE = Rule("pending-policy-without-timeout", _check, severity="warning", stage="run", authority="volcano")

@@ -39,11 +39,11 @@ from __future__ import annotations
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, volcano_job, with_argument
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if "pytorch" not in volcano_job(subject).plugins or pytorch_tasks(subject) is not None:
         return
     path = ("spec", "plugins", "pytorch")
@@ -68,6 +68,3 @@ def _check(subject: Subject) -> Findings:
         else None,
         on_key=True,
     )
-
-
-RULE = Rule("pytorch-plugin-without-master", _check, severity="error", stage="run", authority="volcano")

@@ -34,11 +34,11 @@ Source: Volcano 1.14 and newer, lifecycle policies.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for policy in lifecycle_policies(subject):
         if policy.action != "RestartPartition" or not policy.tasks or policy.partitioned:
             continue
@@ -49,6 +49,3 @@ def _check(subject: Subject) -> Findings:
             "use RestartJob, or give the task a partitionPolicy",
             Fix("restart the job", (Edit("set", path, "RestartJob"),), safe=False),
         )
-
-
-RULE = Rule("restart-partition-without-partitions", _check, severity="warning", stage="run", authority="volcano")

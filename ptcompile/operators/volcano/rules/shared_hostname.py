@@ -34,11 +34,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for i, task in tasks_with_pods(subject):
         name = as_string(task.spec.get("hostname"))
         if name and task.replicas > 1:
@@ -49,6 +49,3 @@ def _check(subject: Subject) -> Findings:
                 "remove hostname: the svc plugin gives each pod its own",
                 Fix("remove hostname", (Edit("remove", path),), safe=False),
             )
-
-
-RULE = Rule("shared-hostname", _check, severity="warning", stage="run", authority="volcano")

@@ -36,11 +36,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import Json, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     topologies: list[tuple[Path, Json]] = [(("spec", "networkTopology"), nested_map(subject.spec, "networkTopology"))]
     for i, task in enumerate(volcano_job(subject).tasks):
         task_topology = nested_map(task.source, "partitionPolicy", "networkTopology")
@@ -55,6 +55,3 @@ def _check(subject: Subject) -> Findings:
                     f"set mode to hard, or remove {key}",
                     Fix("set mode to hard", (Edit("set", (*topology_path, "mode"), "hard"),), safe=False),
                 )
-
-
-RULE = Rule("soft-topology-limit", _check, severity="warning", stage="style", authority="volcano")

@@ -33,11 +33,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, as_mappings
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import lifecycle_policies, pod_path, restart_policy_of, tasks_with_pods
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     tasks = tasks_with_pods(subject)
     if _job_ends(subject, sum(task.replicas for _, task in tasks if restart_policy_of(task) != "Always")):
         return
@@ -63,6 +63,3 @@ def _job_ends(subject: Subject, done: int) -> bool:
         and (policy.events == ["TaskFailed"] or policy.restarts - {"Always"})
         for policy in lifecycle_policies(subject)
     )
-
-
-RULE = Rule("task-never-completes", _check, severity="warning", stage="run", authority="volcano")

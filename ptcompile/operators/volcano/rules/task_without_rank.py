@@ -40,13 +40,13 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_mappings
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.table import has_feature
 from ptcompile.operators.volcano.plugins import VolcanoTask
 from ptcompile.operators.volcano.rules.reading import flag_value, pytorch_tasks, tasks_with_pods, with_argument
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     plugin_tasks = pytorch_tasks(subject)
     if plugin_tasks is None:
         return
@@ -91,6 +91,3 @@ def _programs(task: VolcanoTask) -> list[object]:
 
 def _plugin_task_names(subject: Subject) -> str:
     return f"{flag_value(subject, 'pytorch', 'master')} and {flag_value(subject, 'pytorch', 'worker')}"
-
-
-RULE = Rule("task-without-rank", _check, severity="warning", stage="run", authority="volcano")

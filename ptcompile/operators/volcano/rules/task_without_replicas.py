@@ -29,11 +29,11 @@ Source: Volcano 1.16, Job CRD (replicas is an int32 without default).
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for i, task in enumerate(volcano_job(subject).tasks):
         if task.source.get("replicas") is None:
             path = ("spec", "tasks", i)
@@ -43,6 +43,3 @@ def _check(subject: Subject) -> Findings:
                 "write replicas",
                 Fix("set replicas to 1", (Edit("set", (*path, "replicas"), 1),), safe=False),
             )
-
-
-RULE = Rule("task-without-replicas", _check, severity="error", stage="run", authority="volcano")

@@ -40,7 +40,7 @@ include/uapi/linux/binfmts.h.
 
 from __future__ import annotations
 
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.plugins import hosts_variable
 from ptcompile.operators.volcano.rules.reading import flag_value, volcano_job
 
@@ -48,7 +48,7 @@ _LIMIT = 128 * 1024
 _SHORTEST = len("a-b-0.a,")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     if "svc" not in job.plugins or flag_value(subject, "svc", "inject-hosts-env") is False:
         return
@@ -65,6 +65,3 @@ def _check(subject: Subject) -> Findings:
                 "in a variable: no process starts, the argument list is too long",
                 "shorten the names of the job and of the task",
             )
-
-
-RULE = Rule("too-long-hosts", _check, severity="error", stage="run", authority="volcano")

@@ -35,10 +35,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     annotations = string_map(subject.metadata.get("annotations"))
     if {"volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"} <= annotations.keys():
         path = ("metadata", "annotations", "volcano.sh/jdb-max-unavailable")
@@ -48,6 +48,3 @@ def _check(subject: Subject) -> Findings:
             "keep one of the two",
             Fix("remove jdb-max-unavailable", (Edit("remove", path),), safe=False),
         )
-
-
-RULE = Rule("two-disruption-budgets", _check, severity="warning", stage="run", authority="volcano")

@@ -41,11 +41,11 @@ from __future__ import annotations
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for i, task in enumerate(volcano_job(subject).tasks):
         iteration = as_string(nested_map(task.source, "dependsOn").get("iteration"))
         if iteration in ("", "any", "all"):
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
             f"write {suggestion}" if suggestion else "write any or all",
             Fix(f"write {suggestion}", (Edit("set", path, suggestion),), safe=False) if suggestion else None,
         )
-
-
-RULE = Rule("unknown-iteration", _check, severity="warning", stage="run", authority="volcano")

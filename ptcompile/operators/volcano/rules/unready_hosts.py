@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Fix
 from ptcompile.kubernetes.unstructured import as_mapping
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import (
     flag_value,
     pytorch_tasks,
@@ -57,7 +57,7 @@ from ptcompile.operators.volcano.rules.reading import (
 )
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     plugin_tasks = pytorch_tasks(subject)
     if "svc" not in volcano_job(subject).plugins or flag_value(subject, "svc", "publish-not-ready-addresses"):
         return
@@ -76,6 +76,3 @@ def _check(subject: Subject) -> Findings:
                     Fix("publish addresses of pods that are not ready", (edit,), safe=False),
                     on_key=True,
                 )
-
-
-RULE = Rule("unready-hosts", _check, severity="warning", stage="run", authority="volcano")

@@ -36,11 +36,11 @@ from __future__ import annotations
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.volcano.rules.reading import pod_path, tasks_with_pods, volcano_job
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     job = volcano_job(subject)
     if "svc" not in job.plugins or not job.name:
         return
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
 
 def _has_service(subject: Subject, name: str) -> bool:
     return bool(subject.neighbors.by_name(SERVICE, name))
-
-
-RULE = Rule("unserved-subdomain", _check, severity="warning", stage="run", authority="volcano")

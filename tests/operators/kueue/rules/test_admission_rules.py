@@ -7,11 +7,11 @@ from ptcompile.operators.kueue.rules import exceeds_cohort, missing_queue, never
 from ptcompile.world.workload import Stream
 from tests.operators.kueue.scheduler.answers import scenarios
 
-RULES = (never_fits_queue.RULE, exceeds_cohort.RULE, missing_queue.RULE)
+CHECKS = (never_fits_queue.check, exceeds_cohort.check, missing_queue.check)
 
 
 def findings(stream: Stream, subject: Subject) -> list[str]:
-    return [finding.message for rule in RULES for finding in rule.check(subject)]
+    return [finding.message for check in CHECKS for finding in check(subject)]
 
 
 def test_no_job_is_condemned_that_fits_and_few_are_missed() -> None:

@@ -41,11 +41,11 @@ Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling, PreEnqu
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_sizes
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, size, members in group_sizes(subject):
         total = sum(member.pods for member in members)
         if size > total:
@@ -55,6 +55,3 @@ def _check(subject: Subject) -> Findings:
                 f"set minCount to {total}",
                 Fix(f"set minCount to {total}", (Edit("set", path, total),), safe=False) if total else None,
             )
-
-
-RULE = Rule("gang-above-pods", _check, severity="warning", stage="run", authority="kube-apiserver")

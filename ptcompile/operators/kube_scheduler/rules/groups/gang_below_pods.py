@@ -47,11 +47,11 @@ Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; PyTorch
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_sizes
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for path, size, members in group_sizes(subject):
         total = sum(member.pods for member in members)
         jobs = {id(member.subject): member.subject for member in members}
@@ -65,6 +65,3 @@ def _check(subject: Subject) -> Findings:
                 f"set minCount to {required}",
                 Fix(f"set minCount to {required}", (Edit("set", path, required),), safe=False),
             )
-
-
-RULE = Rule("gang-below-pods", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -41,14 +41,14 @@ Source: Kubernetes 1.37, PodGroupSpec.priorityClassName; kubernetes/enhancements
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import members_of
 
 _HAS_PRIORITY = (1, 37)
 """The release without a feature gate for it (docs/facts/gangs.md#releases)."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[1] != "PodGroup" or subject.stream.versions.kubernetes < _HAS_PRIORITY:
         return
     classes = {member.priority_class for member in members_of(subject)}
@@ -65,6 +65,3 @@ def _check(subject: Subject) -> Findings:
         Fix(f"set priorityClassName to {pods}", (Edit("set", path, pods),), safe=False),
         on_key=not own,
     )
-
-
-RULE = Rule("pod-group-priority", _check, severity="warning", stage="run", authority="kube-apiserver")

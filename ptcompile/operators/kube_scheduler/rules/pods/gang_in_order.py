@@ -50,11 +50,11 @@ Source: Kubernetes 1.37, pkg/scheduler/framework/plugins/gangscheduling; JobSet 
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[1] != "JobSet" or subject.job is None:
         return
     replicated_jobs = as_mappings(subject.spec.get("replicatedJobs"))
@@ -81,6 +81,3 @@ def _check(subject: Subject) -> Findings:
                 "let all replicatedJobs start at once, or give each step its own PodGroup",
             )
             return
-
-
-RULE = Rule("gang-in-order", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -42,12 +42,12 @@ from __future__ import annotations
 from ptcompile._internal.spelling import closest
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import kind_of, namespace_of, object_name
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import group_of_template
 from ptcompile.operators.queues.gangs import NamedGroup
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if subject.kind[1] == "ClusterTrainingRuntime":
         return  # the pods run in the namespaces of the jobs
     for template in subject.templates:
@@ -80,6 +80,3 @@ def _elsewhere(group: NamedGroup, subject: Subject) -> tuple[str, str | None]:
             return f"the {group.kind} {group.name} is in the namespace {namespace_of(manifest)}", None
     local = [object_name(other) for other in same_kind if namespace_of(other) == subject.namespace]
     return f"no file has the {group.kind} {group.name}", closest(group.name, local)
-
-
-RULE = Rule("missing-pod-group", _check, severity="warning", stage="run", authority="kube-apiserver")

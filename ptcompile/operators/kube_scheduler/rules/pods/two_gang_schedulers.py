@@ -41,13 +41,13 @@ have their own PodGroups.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.kube_scheduler.rules.reading import SCHEDULER, group_of_template, groups_of_template
 from ptcompile.operators.table import BY_GANG_SCHEDULER
 from ptcompile.world.templates import ManifestTemplate
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for template in subject.templates:
         group = group_of_template(template, subject)
         if group is None:
@@ -75,6 +75,3 @@ def _other_scheduler(template: ManifestTemplate, subject: Subject) -> str:
     if name in {operator.gangs().scheduler_name for operator in BY_GANG_SCHEDULER.values()} - {""}:
         return f"schedulerName is {name}"
     return "Volcano schedules its Jobs itself" if subject.kind[0].startswith("batch.volcano.sh/") else ""
-
-
-RULE = Rule("two-gang-schedulers", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Path
 from ptcompile.kubernetes.unstructured import Json, as_mapping, as_string, nested_map, object_name
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.world.workload import Stream
 
 _GROUP = "kueue.x-k8s.io/"
@@ -49,7 +49,7 @@ _CONSEQUENCES = {
 }
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     names = subject.stream.cached(_names_by_kind)
     references = [*_references(subject)]
     flavors = {name for _, kind, name in references if kind == "ResourceFlavor"}
@@ -95,14 +95,11 @@ def _queue_references(subject: Subject) -> Iterator[tuple[Path, str, str]]:
     for i, name in enumerate(checks if isinstance(checks, list) else ()):
         yield ("spec", "admissionChecks", i), "AdmissionCheck", as_string(name)
     strategy_path: Path = ("spec", "admissionChecksStrategy")
-    for path, check in _items(nested_map(subject.spec, "admissionChecksStrategy"), "admissionChecks", strategy_path):
-        yield (*path, "name"), "AdmissionCheck", as_string(check.get("name"))
+    for path, item in _items(nested_map(subject.spec, "admissionChecksStrategy"), "admissionChecks", strategy_path):
+        yield (*path, "name"), "AdmissionCheck", as_string(item.get("name"))
 
 
 def _items(mapping: Json, field: str, path: Path) -> Iterator[tuple[Path, Json]]:
     items = mapping.get(field)
     for i, item in enumerate(items if isinstance(items, list) else ()):
         yield (*path, field, i), as_mapping(item)
-
-
-RULE = Rule("dangling-queue-reference", _check, severity="warning", stage="run", authority="kueue")

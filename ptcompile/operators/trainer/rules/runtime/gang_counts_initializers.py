@@ -51,11 +51,11 @@ Source: Trainer 2.3, podGroupPolicy plugins; JobSet 0.12, dependsOn.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_mapping, as_mappings, as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, replicated_jobs
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if not any(
         as_mapping(subject.spec.get("podGroupPolicy")).get(name) is not None for name in ("volcano", "coscheduling")
     ):
@@ -71,6 +71,3 @@ def _check(subject: Subject) -> Findings:
                 "load the data in an init container, or remove podGroupPolicy",
                 on_key=True,
             )
-
-
-RULE = Rule("gang-counts-initializers", _check, severity="warning", stage="run", authority="trainer")

@@ -40,11 +40,11 @@ from collections.abc import Mapping
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import pod_path, pod_spec_of, replicated_jobs
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = nested_map(subject.spec, "podGroupPolicy")
     kind = next((name for name in ("volcano", "coscheduling") if isinstance(policy.get(name), Mapping)), None)
     lost = [
@@ -66,6 +66,3 @@ def _check(subject: Subject) -> Findings:
         Fix("set schedulerName to volcano", edits, safe=False) if kind == "volcano" else None,
         on_key=True,
     )
-
-
-RULE = Rule("gang-without-scheduler", _check, severity="warning", stage="run", authority="trainer")

@@ -35,11 +35,11 @@ Source: Trainer 2.3, JobSet builder.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if jobset_spec(subject).get("suspend") is True:
         path = (*JOBSET, "suspend")
         yield found_at(
@@ -48,6 +48,3 @@ def _check(subject: Subject) -> Findings:
             "remove it, and set spec.suspend of the TrainJob",
             Fix("remove suspend", (Edit("remove", path),), safe=True),
         )
-
-
-RULE = Rule("idle-suspend", _check, severity="warning", stage="style", authority="trainer")

@@ -36,13 +36,13 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import policy_of
 
 _LABEL = "trainer.kubeflow.org/framework"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     policy = policy_of(subject)
     if policy in (None, "plain") or string_map(subject.metadata.get("labels")).get(_LABEL):
         return
@@ -53,6 +53,3 @@ def _check(subject: Subject) -> Findings:
         f"set the label {_LABEL}: {policy}",
         Fix(f"set the label to {policy}", (Edit("set", path, policy),), safe=False),
     )
-
-
-RULE = Rule("missing-framework-label", _check, severity="warning", stage="style", authority="trainer")

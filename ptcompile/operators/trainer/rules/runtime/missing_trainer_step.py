@@ -38,14 +38,14 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, replicated_jobs, trainer_jobs
 
 LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     job_list = replicated_jobs(subject)
     if policy_of(subject) is None or not job_list or trainer_jobs(subject):
         return
@@ -75,6 +75,3 @@ def _has_trainer_settings(subject: Subject) -> bool | None:
         == subject.kind[1]
     ]
     return any(nested_map(train_job, "spec", "trainer") for train_job in train_jobs) if train_jobs else None
-
-
-RULE = Rule("missing-trainer-step", _check, severity="note", stage="run", authority="trainer")

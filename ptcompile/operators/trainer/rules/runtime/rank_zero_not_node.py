@@ -37,11 +37,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainer_jobs
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if policy_of(subject) != "torch":
         return
     for index, replicated in trainer_jobs(subject):
@@ -54,6 +54,3 @@ def _check(subject: Subject) -> Findings:
                 "name it node",
                 Fix("name it node", (Edit("set", path, "node"),), safe=False),
             )
-
-
-RULE = Rule("rank-zero-not-node", _check, severity="error", stage="run", authority="trainer")

@@ -38,11 +38,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_int, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainer_jobs
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if policy_of(subject) != "torch":
         return
     nodes = max(1, as_int(nested_map(subject.spec, "mlPolicy").get("numNodes"), 1))
@@ -59,6 +59,3 @@ def _check(subject: Subject) -> Findings:
                 "set mlPolicy.numNodes",
                 Fix(f"remove {' and '.join(set_fields)}", edits, safe=False),
             )
-
-
-RULE = Rule("runtime-parallelism", _check, severity="warning", stage="style", authority="trainer")

@@ -46,13 +46,13 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _KEY = "scheduling.volcano.sh/queue-name"
 _QUEUE_PATH: Path = ("spec", "template", "metadata", "annotations", _KEY)
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if nested_map(subject.spec, "podGroupPolicy").get("volcano") is None:
         return
     queue = string_map(nested_map(subject.spec, "template", "metadata").get("annotations")).get(_KEY)
@@ -67,6 +67,3 @@ def _check(subject: Subject) -> Findings:
                 "move it to spec.template.metadata.annotations",
                 Fix("move the annotation", (Edit("set", _QUEUE_PATH, value), Edit("remove", path)), safe=False),
             )
-
-
-RULE = Rule("runtime-queue-misplaced", _check, severity="warning", stage="run", authority="trainer")

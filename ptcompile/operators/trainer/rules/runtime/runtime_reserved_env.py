@@ -40,13 +40,13 @@ Source: Trainer 2.3, torch plugin.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import pod_path, policy_of, trainer_jobs
 
 _RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if policy_of(subject) != "torch":
         return
     pods = [pod_path(index) for index, _ in trainer_jobs(subject)]
@@ -60,6 +60,3 @@ def _check(subject: Subject) -> Findings:
                     "remove it",
                     Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
                 )
-
-
-RULE = Rule("runtime-reserved-env", _check, severity="warning", stage="run", authority="trainer")

@@ -38,11 +38,11 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec, policy_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     name = as_string(nested_map(jobset_spec(subject), "network").get("subdomain"))
     if name and policy_of(subject) == "torch":
         path = (*JOBSET, "network", "subdomain")
@@ -52,6 +52,3 @@ def _check(subject: Subject) -> Findings:
             "remove subdomain",
             Fix("remove subdomain", (Edit("remove", path),), safe=False),
         )
-
-
-RULE = Rule("runtime-subdomain", _check, severity="error", stage="run", authority="trainer")

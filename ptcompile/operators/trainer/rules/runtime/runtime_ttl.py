@@ -35,11 +35,11 @@ Source: Trainer 2.3; trainer#3779, #4052.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset_spec
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     if jobset_spec(subject).get("ttlSecondsAfterFinished") is not None:
         path = (*JOBSET, "ttlSecondsAfterFinished")
         yield found_at(
@@ -48,6 +48,3 @@ def _check(subject: Subject) -> Findings:
             "remove it",
             Fix("remove ttlSecondsAfterFinished", (Edit("remove", path),), safe=False),
         )
-
-
-RULE = Rule("runtime-ttl", _check, severity="warning", stage="run", authority="trainer")

@@ -38,10 +38,10 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     num_nodes = nested_map(subject.spec, "mlPolicy").get("numNodes")
     if isinstance(num_nodes, int) and not isinstance(num_nodes, bool) and num_nodes < 1:
         path = ("spec", "mlPolicy", "numNodes")
@@ -51,6 +51,3 @@ def _check(subject: Subject) -> Findings:
             "write 1",
             Fix("set numNodes to 1", (Edit("set", path, 1),), safe=True),
         )
-
-
-RULE = Rule("runtime-zero-nodes", _check, severity="warning", stage="style", authority="trainer")

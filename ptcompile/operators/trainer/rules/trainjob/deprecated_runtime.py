@@ -46,15 +46,12 @@ Source: Trainer 2.3, webhook.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import nested_map, string_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     labels = string_map(nested_map(runtime_of(subject).source, "metadata").get("labels"))
     if not runtime_of(subject).assumed and labels.get("trainer.kubeflow.org/support") == "deprecated":
         path = ("spec", "runtimeRef", "name")
         yield found_at(path, "the runtime is labeled deprecated", "use another runtime")
-
-
-RULE = Rule("deprecated-runtime", _check, severity="warning", stage="style", authority="trainer")

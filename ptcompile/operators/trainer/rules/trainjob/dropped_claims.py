@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.kubernetes.unstructured import Json, as_mappings, as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
@@ -37,7 +37,7 @@ _PATH = ("spec", "trainer", "resourcesPerNode")
 _HELP = "write limits and claims into the runtime's pod template, and remove resourcesPerNode"
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     resources = nested_map(subject.spec, "trainer").get("resourcesPerNode")
     if not isinstance(resources, Mapping):
         return
@@ -62,6 +62,3 @@ def _claims_of(runtime: Json) -> list[str]:
             nested_map(runtimes.find_container(replicated, "node") or {}, "resources").get("claims")
         )
     ]
-
-
-RULE = Rule("dropped-claims", _check, severity="error", stage="run", authority="trainer")

@@ -46,12 +46,12 @@ Source: Trainer 2.3, runtime framework.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     if assumed or runtimes.policy_of(runtime) is not None:
         return
@@ -64,6 +64,3 @@ def _check(subject: Subject) -> Findings:
                 f"the runtime {name} has no mlPolicy, and without one it is ignored",
                 "give the runtime an mlPolicy",
             )
-
-
-RULE = Rule("ignored-trainer-fields", _check, severity="error", stage="run", authority="trainer")

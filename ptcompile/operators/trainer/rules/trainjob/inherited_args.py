@@ -47,12 +47,12 @@ Source: Trainer 2.3, JobSet builder.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_strings, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     trainer = nested_map(subject.spec, "trainer")
     if not trainer.get("command") or trainer.get("args") is not None or runtime_of(subject).assumed:
         return
@@ -66,6 +66,3 @@ def _check(subject: Subject) -> Findings:
                 f"the runtime's args are still appended: {args[:60]}{'...' if len(args) > 60 else ''}",
                 "set args too",
             )
-
-
-RULE = Rule("inherited-args", _check, severity="warning", stage="run", authority="trainer")

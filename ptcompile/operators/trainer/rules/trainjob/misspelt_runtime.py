@@ -24,12 +24,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
     name = as_string(ref.get("name"))
     installed = as_string(ref.get("kind")) in ("", runtimes.KINDS[0])
@@ -57,6 +57,3 @@ def _is_near(name: str, candidate: str) -> bool:
     )
     swapped = name[:i] + name[i + 1 : i + 2] + name[i : i + 1] + name[i + 2 :]
     return candidate[i:] in (name[i + 1 :], swapped[i:]) or candidate[i + 1 :] in (name[i:], name[i + 1 :])
-
-
-RULE = Rule("misspelt-runtime", _check, severity="warning", stage="apply", authority="trainer")

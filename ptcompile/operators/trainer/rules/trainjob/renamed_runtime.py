@@ -47,12 +47,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import as_string, kind_of, namespace_of, nested_map, object_name
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
     kind = as_string(ref.get("kind")) or runtimes.KINDS[0]
     name = as_string(ref.get("name"))
@@ -80,6 +80,3 @@ def _shares_additions(renamed: str, name: str, other: str) -> bool:
     prefix, found, suffix = renamed.partition(name)
     is_addition = found and (prefix or suffix) and prefix[-1:] in ("", "-") and suffix[:1] in ("", "-")
     return bool(is_addition and other.startswith(prefix) and other.endswith(suffix))
-
-
-RULE = Rule("renamed-runtime", _check, severity="warning", stage="apply", authority="trainer")

@@ -50,11 +50,11 @@ Source: Trainer 2.3, webhook.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     order = subject.stream.positions
     runtime = id(runtime_of(subject).source)
     job_order = order.get(id(subject.manifest))
@@ -70,6 +70,3 @@ def _check(subject: Subject) -> Findings:
             f"{name} comes later in the file: the first `kubectl apply` will reject this TrainJob",
             "put the runtime first",
         )
-
-
-RULE = Rule("runtime-after-trainjob", _check, severity="warning", stage="apply", authority="trainer")

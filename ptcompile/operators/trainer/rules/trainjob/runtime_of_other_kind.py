@@ -46,12 +46,12 @@ from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, namespace_of, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     ref = nested_map(subject.spec, "runtimeRef")
     name = as_string(ref.get("name"))
     namesake = _find_namesake(subject, name) if runtime_of(subject).assumed and name else None
@@ -76,6 +76,3 @@ def _find_namesake(subject: Subject, name: str) -> Json | None:
     kinds = ((runtimes.API_VERSION, kind) for kind in runtimes.KINDS)
     namesakes = [runtime for kind in kinds for runtime in subject.objects.by_name(kind, name)[:1]]
     return min(namesakes, key=lambda runtime: subject.stream.positions[id(runtime)], default=None)
-
-
-RULE = Rule("runtime-of-other-kind", _check, severity="warning", stage="apply", authority="trainer")

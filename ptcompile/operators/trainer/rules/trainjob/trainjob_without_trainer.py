@@ -22,12 +22,12 @@ Source: Trainer 2.2 and 2.3, torch plugin; trainer#4076.
 from __future__ import annotations
 
 from ptcompile.diagnostics import Edit, Fix
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     if assumed or runtimes.policy_of(runtime) != "torch" or subject.spec.get("trainer") is not None:
         return
@@ -40,6 +40,3 @@ def _check(subject: Subject) -> Findings:
         Fix("add an empty trainer", (Edit("set", path, {}),), safe=False),
         on_key=True,
     )
-
-
-RULE = Rule("trainjob-without-trainer", _check, severity="warning", stage="run", authority="trainer")

@@ -52,12 +52,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     trainer = nested_map(subject.spec, "trainer")
     resources = trainer.get("resourcesPerNode")
@@ -84,6 +84,3 @@ def _check(subject: Subject) -> Findings:
             else "loses its GPUs"
         )
         yield found_at(path, f"each node {effect}", "write the GPUs here as well", on_key=True)
-
-
-RULE = Rule("uncounted-gpus", _check, severity="warning", stage="run", authority="trainer")

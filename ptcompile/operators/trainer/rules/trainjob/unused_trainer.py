@@ -42,12 +42,12 @@ Source: Trainer 2.3, runtime framework.
 from __future__ import annotations
 
 from ptcompile.kubernetes.unstructured import as_string, nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     runtime, assumed = runtime_of(subject)
     if assumed or not nested_map(subject.spec, "trainer"):
         return
@@ -60,6 +60,3 @@ def _check(subject: Subject) -> Findings:
             "label the runtime's Job template, or use another runtime",
             on_key=True,
         )
-
-
-RULE = Rule("unused-trainer", _check, severity="error", stage="run", authority="trainer")

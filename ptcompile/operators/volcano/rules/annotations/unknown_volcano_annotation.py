@@ -37,7 +37,7 @@ from __future__ import annotations
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _KNOWN = {
     "volcano.sh/": (
@@ -75,7 +75,7 @@ _KNOWN = {
 """Keys after their prefix, whether people or Volcano write them."""
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     templates = {template.path: template.data for template in subject.templates if template.path}
     for base, holder in {(): subject.manifest, **templates}.items():
         for part in ("annotations", "labels"):
@@ -101,6 +101,3 @@ def _near_key(key: str) -> str | None:
             near = None if word in known else closest_match(word, known)
             return prefix + near if near else None
     return None
-
-
-RULE = Rule("unknown-volcano-annotation", _check, severity="warning", stage="run", authority="volcano")

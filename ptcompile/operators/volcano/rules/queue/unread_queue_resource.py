@@ -27,7 +27,7 @@ from __future__ import annotations
 from ptcompile._internal.spelling import closest_match
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.unstructured import nested_map
-from ptcompile.linter.rule import Findings, Rule, Subject, found_at
+from ptcompile.linter.rule import Findings, Subject, found_at
 
 _LISTS = (("capability",), ("deserved",), ("guarantee", "resource"))
 _NATIVE = frozenset({"cpu", "memory", "pods", "ephemeral-storage"})
@@ -42,7 +42,7 @@ _OTHER_NAMES = {
 }
 
 
-def _check(subject: Subject) -> Findings:
+def check(subject: Subject) -> Findings:
     for keys in _LISTS:
         amounts = nested_map(subject.spec, *keys)
         for name in map(str, amounts):
@@ -58,6 +58,3 @@ def _check(subject: Subject) -> Findings:
                 fix if meant not in amounts else None,
                 on_key=True,
             )
-
-
-RULE = Rule("unread-queue-resource", _check, severity="warning", stage="run", authority="volcano")
