@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import importlib.util
 import os
@@ -25,6 +26,8 @@ MOST_DEATHS = 50
 """Inputs of one harness that may end its process."""
 _BROKEN = 100
 """Status of a process whose fuzzer failed; less are the crashes it found."""
+_WARM = 40
+"""Seeds that a harness runs before it is measured."""
 
 
 def main() -> int:
@@ -70,7 +73,7 @@ def _options() -> argparse.Namespace:
 
 def _run(name: str, options: argparse.Namespace) -> int:
     """One harness in a process of its own, under a memory limit; an input that ends the process is a crash too."""
-    from fuzz import engine
+    from fuzz import engine, harnesses  # noqa: F401 - what every process needs is imported once, before they part
     from fuzz.guard import MAX_WALL, count_of, last_of, shared, watch
 
     if options.engine == "atheris":
@@ -113,9 +116,11 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
 
     runs = round(options.runs * SHARES[name] / sum(SHARES[one] for one in options.harness or NAMES))
     start = seeds(name, options.seeds)
-    for data in start[:200]:  # what is loaded late is loaded before memory is counted
+    for data in start[:: len(start) // _WARM or 1]:  # what is loaded late is loaded before memory is counted
         with suppress(Exception):
             HARNESSES[name](data)
+    gc.collect()
+    gc.freeze()  # every full collection would walk all that was loaded
     if options.large:
         limits.lower()  # what may be slow for an input of a stranger is refused
     limit_memory()
