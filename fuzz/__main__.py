@@ -74,7 +74,7 @@ def _options() -> argparse.Namespace:
 def _run(name: str, options: argparse.Namespace) -> int:
     """One harness in a process of its own, under a memory limit; an input that ends the process is a crash too."""
     from fuzz import engine, harnesses  # noqa: F401 - what every process needs is imported once, before they part
-    from fuzz.guard import MAX_WALL, count_of, last_of, shared, watch
+    from fuzz.guard import count_of, last_of, shared, watch
 
     if options.engine == "atheris":
         return _share(name, options)
@@ -84,7 +84,7 @@ def _run(name: str, options: argparse.Namespace) -> int:
         status = watch(_child(name, options, current), current)
         if status is not None and 0 <= status < _BROKEN:
             return deaths + status
-        how = f"more than {MAX_WALL:.0f} s, killed" if status is None else f"the process ended with {status}"
+        how = "it took too long, killed" if status is None else f"the process ended with {status}"
         if count_of(current) == began:
             _tell(name, f"{how} before the first input")
             return deaths + 1
