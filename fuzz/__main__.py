@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import importlib.util
 import os
@@ -25,6 +26,8 @@ MOST_DEATHS = 50
 """Inputs of one harness that may end its process."""
 _BROKEN = 100
 """Status of a process whose fuzzer failed; less are the crashes it found."""
+_WARM = 40
+"""Seeds that a harness runs before it is measured."""
 
 
 def main() -> int:
@@ -70,8 +73,8 @@ def _options() -> argparse.Namespace:
 
 def _run(name: str, options: argparse.Namespace) -> int:
     """One harness in a process of its own, under a memory limit; an input that ends the process is a crash too."""
-    from fuzz import engine
-    from fuzz.guard import MAX_WALL, count_of, last_of, shared, watch
+    from fuzz import engine, harnesses  # noqa: F401 - what every process needs is imported once, before they part
+    from fuzz.guard import count_of, last_of, shared, watch
 
     if options.engine == "atheris":
         return _share(name, options)
@@ -81,7 +84,7 @@ def _run(name: str, options: argparse.Namespace) -> int:
         status = watch(_child(name, options, current), current)
         if status is not None and 0 <= status < _BROKEN:
             return deaths + status
-        how = f"more than {MAX_WALL:.0f} s, killed" if status is None else f"the process ended with {status}"
+        how = "it took too long, killed" if status is None else f"the process ended with {status}"
         if count_of(current) == began:
             _tell(name, f"{how} before the first input")
             return deaths + 1
@@ -113,9 +116,11 @@ def _share(name: str, options: argparse.Namespace, current: mmap | None = None) 
 
     runs = round(options.runs * SHARES[name] / sum(SHARES[one] for one in options.harness or NAMES))
     start = seeds(name, options.seeds)
-    for data in start[:200]:  # what is loaded late is loaded before memory is counted
+    for data in start[:: len(start) // _WARM or 1]:  # what is loaded late is loaded before memory is counted
         with suppress(Exception):
             HARNESSES[name](data)
+    gc.collect()
+    gc.freeze()  # every full collection would walk all that was loaded
     if options.large:
         limits.lower()  # what may be slow for an input of a stranger is refused
     limit_memory()

@@ -20,8 +20,10 @@ MAX_SECONDS: Final = 1.0
 MAX_SPACE: Final = 1 << 30
 """Bytes of address space above the start: what would take more raises MemoryError, and is a crash that is kept."""
 MAX_WALL: Final = 90.0
-"""Seconds of one execution, after which its process is killed from outside: native code sees no signal, and a read that
-waits takes no processor time."""
+"""Seconds of one small input, after which its process is killed from outside: native code sees no signal,
+and a read that waits takes no processor time."""
+SHARE: Final = 0.1
+"""Least share of a processor that an execution has: more time of the clock passes on a machine that others use too."""
 MAX_START: Final = 300.0
 """Seconds until the first execution."""
 MAX_MEMORY: Final = 200 * 1024 * 1024
@@ -114,7 +116,8 @@ def watch(child: int, current: mmap) -> int | None:
             return os.waitstatus_to_exitcode(status)
         now = count_of(current)
         if now != count:
-            count, since, most = now, time.monotonic(), MAX_WALL
+            size = int.from_bytes(current[8:16], "big")
+            count, since, most = now, time.monotonic(), MAX_WALL + (allowed(size).seconds - MAX_SECONDS) / SHARE
         elif time.monotonic() - since > most:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)

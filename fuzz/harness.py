@@ -7,6 +7,7 @@ file can steer, two readers that agree, the same bytes twice, manifests that are
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from itertools import islice
 from xml.etree import ElementTree
@@ -159,6 +160,15 @@ def harmless(text: str) -> None:
     text.encode()
     for character in text:
         assert character == "\n" or character.isprintable(), ascii(text[:500])
+
+
+def legible(text: str) -> None:
+    """No character of a file for people controls a terminal or turns the direction of what follows."""
+    found = _STEERING.search(text)
+    assert found is None, ascii(text[max(0, found.start() - 100) :][:200])
+
+
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 def _a_place(data: object, dice: int) -> tuple[tuple[str | int, ...], object]:

@@ -470,6 +470,16 @@ def jobs_with_config_maps(n: int) -> str:
     return "---\n".join(part for i, job in enumerate(jobs) for part in (head % i, job))
 
 
+def log_lines(n: int) -> str:
+    """Return the log of a pod with n tracebacks of different steps."""
+    return "".join(
+        f"[rank{i}]: Traceback (most recent call last):\n"
+        f'[rank{i}]:   File "/app/train{i}.py", line {i}, in step\n'
+        f"[rank{i}]: RuntimeError: CUDA error: out of memory in step {i}\n"
+        for i in range(n)
+    )
+
+
 def queue_with_nodes(n: int) -> str:
     """Return a queue whose jobs need nodes of one rack, and nodes of which each is in a rack of its own."""
     kueue = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: "

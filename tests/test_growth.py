@@ -6,13 +6,19 @@ Source: CONTRIBUTING.md#laws 7.
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from lsprotocol.types import Position, Range
 
 import ptcompile
+from ptcompile import cli
 from ptcompile.cli.files import InputFile
 from ptcompile.cli.gitignore import matcher
 from ptcompile.cli.related import RelatedObjects
@@ -29,6 +35,10 @@ from tests.counting import steps
 from tests.making import gather
 
 Do = Callable[[str], object]
+OLD, NEW = (
+    f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{kubernetes: '{release}'}}}}\n"
+    for release in ("1.30", "1.35")
+)
 MOST = 2.2
 """How much more twice as much may cost."""
 
@@ -85,6 +95,33 @@ def diff(text: str) -> object:
     return found.text(), found.to_dict()
 
 
+def upgraded(text: str) -> object:
+    found = ptcompile.upgrade(text, from_cluster=OLD, to_cluster=NEW)
+    return found.text(), found.to_dict()
+
+
+def diagnosed(text: str) -> object:
+    """Diagnose the text as a log, and as the manifest of a job whose log has one line."""
+    found = [ptcompile.diagnose(text), ptcompile.diagnose("RuntimeError: CUDA error: out of memory\n", text)]
+    return [(each.text(), each.to_dict()) for each in found]
+
+
+def krm(text: str) -> object:
+    """Run the function on the text as a stream."""
+    out, err = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
+    with (
+        patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode()))),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        return cli.main(["krm"])
+
+
+def hints(text: str) -> object:
+    opened = OpenDocument("file:///a.yaml", "/a.yaml", text)
+    return lenses.inlay_hints(opened, Range(Position(0, 0), Position(len(opened.lines), 0)))
+
+
 def shown_pods(text: str) -> object:
     return lenses.pods(OpenDocument("file:///a.yaml", "/a.yaml", text), 0)
 
@@ -130,6 +167,10 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (admitted, many.jobs_with_queues, 10), (admitted, many.queue_with_nodes, 100),
     (diff, many.pytorchjobs, 3), (diff, many.tasks, 6), (explain, many.spec_roles, 3),
     (simulate, many.pytorchjobs, 4), (lint, many.pytorchjobs, 4), (fix, many.pods, 6),
+    (upgraded, many.pods, 4), (upgraded, many.pytorchjobs, 4), (upgraded, many.tasks, 6), (upgraded, many.specs, 3),
+    (diagnosed, many.pods, 6), (diagnosed, many.tasks, 6), (diagnosed, many.log_lines, 20),
+    (krm, many.pods, 6), (krm, many.specs, 4), (krm, many.jobs_with_services, 4),
+    (hints, many.pods, 6), (hints, many.jobs_with_services, 4),
     (lint, many.pods_under_bindings, 15), (full, many.long_line, 60), (lint, many.broken_json, 30),
 ]  # fmt: skip
 """Function, source and size of the source; in each of them the result grows with the source."""
@@ -189,29 +230,38 @@ def test_finding_the_services_of_each_file_is_linear_in_the_files() -> None:
     assert (more - twice) / (twice - once) < MOST
 
 
-def _roles(target: str) -> Callable[[int], tuple[Callable[[], object], int]]:
-    def make(n: int) -> tuple[Callable[[], object], int]:
-        text = many.spec_roles(n)
-        return lambda: ptcompile.compile(text, target=target).yaml(), len(ptcompile.compile(text, target=target).yaml())
+def manifests_for(target: str) -> Do:
+    def compiled(text: str) -> str:
+        return ptcompile.compile(text, target=target).yaml()
 
-    return make
-
-
-def _hosted(n: int) -> tuple[Callable[[], object], int]:
-    text = many.hosted_tasks(n)
-    return lambda: simulate(text), len(json.dumps(ptcompile.simulate(text).to_dict()))
+    compiled.__name__ = f"compile for {target}"
+    return compiled
 
 
-@pytest.mark.parametrize(
-    "make",
-    [_roles("jobset"), _roles("volcano"), _roles("trainjob"), _hosted],
-    ids=["compile for jobset", "compile for volcano", "compile for trainjob", "simulate Volcano's svc plugin"],
-)
-def test_work_is_linear_in_its_output(make: Callable[[int], tuple[Callable[[], object], int]]) -> None:
-    """Every role gets the hosts of every other role, so manifests and pods grow quadratically."""
-    (_, _), (few, short), (several, long) = (make(n) for n in (4, 10, 40))
-    few()
-    assert steps(several) / long <= 1.1 * steps(few) / short
+def pods(text: str) -> str:
+    return json.dumps(ptcompile.simulate(text).to_dict())
+
+
+SQUARE: list[tuple[Do, Callable[[int], str], Do]] = [
+    *[(each, many.spec_roles, each) for each in map(manifests_for, ("jobset", "volcano", "trainjob"))],
+    *[
+        (each, many.spec_roles, manifests_for("jobset"))
+        for each in (lint, explain, diff, needs, upgraded, diagnosed, krm)
+    ],
+    *[(each, many.hosted_tasks, pods) for each in (simulate, lint, imported, converted, diff, needs, upgraded, hints)],
+]
+"""Function, source, and what is made of the source, which grows with its square."""
+
+
+@pytest.mark.parametrize(("work", "text", "made"), SQUARE, ids=lambda one: getattr(one, "__name__", str(one)))
+def test_work_is_linear_in_what_is_made(work: Do, text: Callable[[int], str], made: Callable[[str], str]) -> None:
+    """Every role of a spec gets a variable with the host of every other role, and Volcano's plugin svc gives every pod
+    a variable for every task, whose values only the operator knows: n times n host names stand in the manifests or in
+    the pods. Verbs that print neither look through them. A limit of roles bounds both (SECURITY.md).
+    """
+    few, several = text(6), text(24)
+    work(few)
+    assert steps(lambda: work(several)) / len(made(several)) <= 1.1 * steps(lambda: work(few)) / len(made(few))
 
 
 def test_lint_of_a_wide_volcano_job_stays_small() -> None:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 
 from ptcompile._internal.limits import NotFinishedError
 
+_HAS_TIMER = hasattr(signal, "setitimer")
+
 
 @contextmanager
 def deadline(seconds: float | None) -> Iterator[None]:
@@ -19,23 +21,34 @@ def deadline(seconds: float | None) -> Iterator[None]:
     """
     if seconds is None:
         yield
-    elif hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
-        with _alarm(seconds):
-            yield
-    else:
-        with _timer(seconds):
-            yield
+        return
+    is_interrupted = _HAS_TIMER and threading.current_thread() is threading.main_thread()
+    with _alarm(seconds) if is_interrupted else _timer(seconds):
+        yield
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let the signal wait for the end of this block, which writes one file whole."""
+    if not _HAS_TIMER:
+        yield
+        return
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
 
 
 def end_deadline() -> None:
-    """Let the run go on, where a signal would interrupt it: what it writes now, it writes whole."""
-    if hasattr(signal, "setitimer"):
+    """Let the run go on, where a signal would interrupt it: it has its result, and replaces files by it."""
+    if _HAS_TIMER:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    def end(_number: int, _frame: object) -> None:
+    def end(*_arguments: object) -> None:
         raise NotFinishedError
 
     before = signal.signal(signal.SIGALRM, end)

@@ -175,13 +175,12 @@ def lint_inputs(
     if template_problem is not None:
         return _template_report(file, *template_problem, options.selection)
 
-    unchecked: list[str] = []
-    checked: list[Item] = []
-    problems = [*_problems_of_text(file.source, unchecked)]
+    coverage = _Coverage()
+    problems = [*_problems_of_text(file.source, coverage.unchecked)]
     if is_empty(file.source) and not may_be_empty:
         problems.append(streams.no_documents())
     of_text = [streams.to_diagnostic(problem, None, file.name) for problem in problems]
-    of_objects = _object_diagnostics(inputs, options, unchecked, pause, earlier or {}, checked)
+    of_objects = _object_diagnostics(inputs, options, coverage, pause, earlier or {})
     of_text += inputs.variant_diagnostics
     successors = _successors(file, options)
     # lazy, so that a file with more findings than are reported is not looked at to its end
@@ -202,11 +201,19 @@ def lint_inputs(
     return Report(
         tuple(inputs.once_each(reported)),
         len(file.source.documents),
-        tuple(unchecked),
+        tuple(coverage.unchecked),
         (*suppressed, *ignored),
         objects,
-        len(checked),
+        coverage.checked,
     )
+
+
+class _Coverage:
+    """Which objects were looked at: the names of those that were not checked, and the number of the others."""
+
+    def __init__(self) -> None:
+        self.unchecked: list[str] = []
+        self.checked = 0
 
 
 def _successors(file: File, options: LintOptions) -> Iterable[Diagnostic]:
@@ -281,14 +288,11 @@ def _without_suppressed(
 def _object_diagnostics(
     inputs: Inputs,
     options: LintOptions,
-    unchecked: list[str],
+    coverage: _Coverage,
     pause: Callable[[], None] | None,
     earlier: Mapping[ObjectIdentity, str],
-    checked: list[Item],
 ) -> Iterator[Diagnostic]:
-    """Yield the diagnostics of a file's objects; names of objects of unknown kinds are appended to `unchecked`, the
-    other objects to `checked`.
-    """
+    """Yield the diagnostics of a file's objects, which are added to `coverage`."""
     (file,) = inputs.files
     texts = {id(document.data): document.texts for document in file.source.documents}
     stream = _stream(inputs, inputs.created, texts)
@@ -306,20 +310,21 @@ def _object_diagnostics(
             pause()
         foreign_name = foreign_kind(manifest) if file.source.text else None
         if foreign_name is not None:
-            unchecked.append(foreign_name)
+            coverage.unchecked.append(foreign_name)
             continue
 
         repeated = [
             *streams.repeated_spec(manifest, specs),
             *_defined_earlier(item, inputs, earlier, reported),
         ]
-        before = len(unchecked)
+        unknown: list[str] = []
         is_template = item.document.index in templates
-        problems = linter.problems(manifest, unchecked, is_template=is_template)
+        problems = linter.problems(manifest, unknown, is_template=is_template)
         if is_template and rendered is not None:
             problems = rendered.certain(item, problems)
-        if len(unchecked) == before or unchecked[before] != streams.unchecked_name(manifest):
-            checked.append(item)
+        coverage.unchecked += unknown
+        # the objects inside it come after itself
+        coverage.checked += unknown[:1] != [streams.unchecked_name(manifest)]
         stamped = map(item.to_diagnostic, without_verdicts_on_marks([*repeated, *problems], manifest, marked))
         yield from _once_per_template(stamped)
     stream.release()

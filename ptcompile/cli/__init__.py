@@ -76,13 +76,12 @@ def main(argv: Sequence[str] | None = None, *, own_process: bool = False) -> int
 def _add_settings(options: argparse.Namespace) -> float | None:
     """Add what the configuration says to the options of a command that uses it. Return how many seconds it may take."""
     usual = UNTRUSTED_SECONDS if getattr(options, "untrusted", False) else None
-    is_lint = "isolated" in options
     has_profile = getattr(options, "configured_cluster", False)
-    if not is_lint and not has_profile:
+    if not has_profile and "isolated" not in options:
         return options.timeout or usual
     from ptcompile.cli import config
 
-    settings = config.load(options.config, isolated=options.isolated) if is_lint else config.load(None)
+    settings = config.of_run(options)
     if has_profile:
         options.cluster = config.profile_path(options, settings)
         if "variant" in options:

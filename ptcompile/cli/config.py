@@ -26,7 +26,7 @@ from ptcompile.kubernetes.versions import parse_version
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from ptcompile.api.options import LintOptions, UnknownKinds
     from ptcompile.diagnostics import Diagnostic
@@ -182,24 +182,30 @@ def profile_path(options: Namespace, settings: Config) -> str | None:
     return options.cluster or (None if is_written else settings.cluster)
 
 
-def extensions() -> Extensions | None:
-    """Return the extensions that the nearest configuration adds. Raises `UsageError` that lists every mistake in it."""
-    return load(None).extensions
+def of_run(options: Namespace) -> Config:
+    """Return the configuration of a run, as its options say. Raises `UsageError` that lists every mistake in it."""
+    if "configuration" not in options:
+        chosen = (
+            partial(load, options.config, isolated=options.isolated) if "isolated" in options else partial(load, None)
+        )
+        options.configuration = _Loaded(chosen)
+    loaded: _Loaded = options.configuration
+    return loaded.config
 
 
-class Nearest:
-    """The nearest configuration, loaded once in each process: plugins cannot be pickled."""
+class _Loaded:
+    """A configuration that is loaded once in each process: plugins cannot be pickled."""
+
+    def __init__(self, load_it: Callable[[], Config]) -> None:
+        self._load = load_it
 
     @cached_property
-    def loaded(self) -> Config:
-        """The configuration. Raises `UsageError` that lists every mistake in it."""
-        config = load(None)
-        check_schemas(config.schemas)
-        return config
+    def config(self) -> Config:
+        return self._load()
 
-    def __reduce__(self) -> tuple[type[Nearest], tuple[()]]:
-        """Pickle nothing, for spawned processes."""
-        return Nearest, ()
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle no configuration, for spawned processes."""
+        return _Loaded, (self._load,)
 
 
 def _find_nearest(start: str | None) -> str | None:
@@ -416,7 +422,7 @@ _PARSERS: JsonDict = {
 
 def load_with_options(options: Namespace) -> Config:
     """Return the configuration with the command line's options applied. Raises `UsageError`."""
-    config = load(options.config, isolated=options.isolated)
+    config = of_run(options)
     for option in ("select", "extend_select", "ignore"):
         try:
             selected_names(_split_at_commas(getattr(options, option)), config.codes)

@@ -258,15 +258,16 @@ def reason(error: OSError) -> str:
 def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NOTHING) -> list[str]:
     """Write every file or none: write all to temporary files first, then rename them. Raises `UsageError`.
 
+    The deadline of the run holds between the temporary files and for a pipe without a reader, but not in the renaming.
+
     Return the files that no longer have their `previous` content, such as those that an editor saved meanwhile: they
     are not replaced. A link is followed within its tree (see `leads_out`). An existing device, pipe or other non-file
     is written to and never replaced.
     """
     if not contents:
         return []
-    from ptcompile._internal.deadline import end_deadline
+    from ptcompile._internal.deadline import end_deadline, uninterrupted
 
-    end_deadline()
     changed: list[str] = []
     ready: list[tuple[str, str]] = []
     streams = {path: text for path, text in contents.items() if _is_stream(path)}
@@ -274,7 +275,11 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
     try:
         for path, text in contents.items():
             if path not in streams:
-                ready.append(_write_temporary(path, text))
+                with uninterrupted():
+                    ready.append(_write_temporary(path, text))
+        for path, text in streams.items():
+            _write_stream(path, text)
+        end_deadline()
         by_destination = {os.path.realpath(path): path for path in previous if path in contents}
         while ready:
             path = by_destination.get(ready[0][1], "")
@@ -284,9 +289,6 @@ def write_files(contents: Mapping[str, str], previous: Mapping[str, bytes] = _NO
             else:
                 os.replace(*ready[0])
             ready.pop(0)
-        for path, text in streams.items():
-            with open(path, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
     except OSError as error:
         raise UsageError(f"{path or 'output'}: {reason(error)}") from None
     finally:
@@ -320,6 +322,14 @@ def delete(path: str) -> None:
 
 def _is_stream(path: str) -> bool:
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _write_stream(path: str, text: str) -> None:
+    rest = memoryview(text.encode())
+    # unbuffered: closing a file that a deadline interrupts would write what is buffered, and wait again
+    with open(path, "wb", buffering=0) as file:
+        while rest:
+            rest = rest[file.write(rest) :]
 
 
 def _write_temporary(path: str, text: str) -> tuple[str, str]:

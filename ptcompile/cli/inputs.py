@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
+from ptcompile.cli.config import of_run
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.kubernetes.unstructured import JsonDict
 from ptcompile.source import streams
@@ -16,8 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from ptcompile.cli.config import Config
-    from ptcompile.extending import Extensions
     from ptcompile.kubernetes.index import Objects
     from ptcompile.spec.cluster_profile import ClusterProfile
 
@@ -29,10 +28,10 @@ def inputs_of(
     *,
     beside: Objects | None = None,
     schemas: Sequence[str] = (),
-    extensions: Extensions | None = None,
     only_specs: bool = False,
 ) -> Inputs:
-    """Return what a command was given: its files as one stream, with --name, --set and the profile of --cluster.
+    """Return what a command was given: its files as one stream, with --name, --set, the profile of --cluster and what
+    the configuration adds.
 
     `profile` may be the built-in one if there is no --cluster; then none was given.
     """
@@ -43,15 +42,14 @@ def inputs_of(
         overrides=read_overrides(**keywords(options), default_target=options.default_target),
         beside=beside,
         schemas=schemas,
-        extensions=extensions,
+        extensions=of_run(options).extensions,
         only_specs=only_specs,
     )
 
 
-def page_inputs(
-    spec: bytes, profile: bytes | None, filename: str, options: argparse.Namespace, config: Config
-) -> Inputs:
+def page_inputs(spec: bytes, profile: bytes | None, filename: str, options: argparse.Namespace) -> Inputs:
     """Return the spec and the profile that a command explains, with the changes that its options name."""
+    config = of_run(options)
     return Inputs.read(
         spec,
         filename=filename,

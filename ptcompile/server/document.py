@@ -229,6 +229,7 @@ class OpenDocument:
     def jobs_of(self, obj: Item) -> list[SimulatedJob]:
         """Return the simulated jobs of an object, computed once. A spec is compiled for its target first."""
         from ptcompile.linter.oversized import oversized_parts
+        from ptcompile.simulator.job import job_in
         from ptcompile.simulator.world import simulate
 
         key = obj.document.index, obj.path
@@ -239,7 +240,12 @@ class OpenDocument:
             small = [manifest for manifest in manifests if not any(True for _ in oversized_parts(manifest))]
             target = compiled.target.name if compiled is not None and compiled.target is not None else None
             world = simulate(small, versions=self.versions, others=self._related, target=target)
-            self._jobs[key] = [job for job in world.jobs if 0 < job.size <= _MAX_PODS]
+            # the objects of the text share a stream, in which they look for one another once
+            self._jobs[key] = [
+                job_in(self._related, obj.manifest, self.versions) if job.manifest is obj.manifest else job
+                for job in world.jobs
+                if 0 < job.size <= _MAX_PODS
+            ]
         return self._jobs[key]
 
     @cached_property

@@ -6,9 +6,10 @@ Source: Kubernetes 1.36, ConfigMap, Secret and projected volumes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from posixpath import normpath
 
-from ptcompile._internal.lazy import bounded_cache
+from ptcompile._internal.lazy import MAX_CACHED_LENGTH, bounded_cache
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.unstructured import Json, as_int, as_mapping, as_mappings, as_string, nested_map
 
@@ -37,6 +38,16 @@ class MountedFile(NamedTuple):
         """The file's text, or None for binary data and for a Secret."""
         text = nested_map(self.source, "data").get(self.key)
         return text if isinstance(text, str) and self.source.get("kind") != "Secret" else None
+
+    @property
+    def known_text(self) -> str | None:
+        """The file's text with secrets masked, or None."""
+        text = self.text
+        if text is None:
+            return None
+
+        mask = _mask if len(text) <= MAX_CACHED_LENGTH else _mask.__wrapped__
+        return mask(self.key, text)
 
 
 class MountedPath(NamedTuple):
@@ -123,11 +134,9 @@ def data_keys(source: Json, fields: Sequence[str] = _DATA_FIELDS) -> list[str]:
     return [str(key) for field in fields for key in as_mapping(source.get(field))]
 
 
-def known_text(source: Json | None, key: str) -> str | None:
-    """Return the text of a key of a ConfigMap with secrets masked, or None."""
-    text = MountedFile(source, key).text if source is not None else None
-    if text is None:
-        return None
+# many pods may read one key
+@lru_cache(maxsize=4096)
+def _mask(key: str, text: str) -> str:
     from ptcompile.source.secrets.scanner import without_secrets
 
     masked: str = without_secrets({"kind": "ConfigMap", "data": {key: text}})["data"][key]

@@ -262,10 +262,8 @@ class Pod:
 
     def file_text(self, path: str) -> str | None:
         """Return the text of such a file with secrets masked, or None."""
-        from ptcompile.simulator.mounted import known_text
-
         file = self.file(path)
-        return known_text(file.source, file.key) if file is not None else None
+        return file.known_text if file is not None else None
 
     @cached_property
     def devices(self) -> dict[str, int]:
@@ -355,9 +353,10 @@ class WorkloadPods(_PodFields):
 
     def known_text(self, name: str, key: str) -> str | None:
         """Return the text of a key of a ConfigMap with secrets masked, or None."""
-        from ptcompile.simulator.mounted import known_text
+        from ptcompile.simulator.mounted import MountedFile
 
-        return known_text(self.find("ConfigMap", name), key)
+        source = self.find("ConfigMap", name)
+        return MountedFile(source, key).known_text if source is not None else None
 
     @cached_property
     def _created_configmaps(self) -> dict[str, Json]:

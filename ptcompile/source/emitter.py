@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 _MAX_SIMPLE_KEY = 900
 _CACHE_SIZE = 4096
 
-# must be escaped in double quotes: controls, breaks that some readers fold, marks that editors hide
-_escaped = Pattern("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+# must be escaped in double quotes: controls, breaks that some readers fold, marks that editors hide, marks that turn
+# the direction of what follows
+_escaped = Pattern("[\x7f-\xa0\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]")
 # not safe for every reader in a literal block
-_unsafe_literal = Pattern("[\x00-\x08\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_unsafe_literal = Pattern(
+    "[\x00-\x08\x0b-\x1f\x7f-\xa0\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 
 
 def emit(data: Any) -> str:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 def _mounted_text(find: FindObject, spec: Json, container: Json, path: str) -> str | None:
     """Return the text of a file that a ConfigMap puts into a container of a pod, secrets masked, or None."""
-    from ptcompile.simulator.mounted import known_text, mounted_path
+    from ptcompile.simulator.mounted import mounted_path
 
     mounted = mounted_path(spec, container, path)
     file = mounted.file(find) if mounted is not None else None
-    return known_text(file.source, file.key) if file is not None else None
+    return file.known_text if file is not None else None
 
 
 class Token(NamedTuple):
@@ -250,10 +250,10 @@ class ManifestContainer:
         manifest = self._find(kind, name) if self._find is not None else None
         if manifest is None:
             return entry
-        from ptcompile.simulator.mounted import known_text
+        from ptcompile.simulator.mounted import MountedFile
 
         writer = f"{kind} {namespace_of(manifest)}/{name}"
-        return entry._replace(value=known_text(manifest, key), writer=writer)
+        return entry._replace(value=MountedFile(manifest, key).known_text, writer=writer)
 
     @cached_property
     def mounts(self) -> tuple[Written, ...]:

@@ -17,6 +17,7 @@ from ptcompile.cli.files import UsageError
 from ptcompile.diagnostics.terms import Severity, Stage
 from ptcompile.extending import declared
 from tests.cli.running import here
+from tests.making import smallest
 
 Capture = pytest.CaptureFixture[str]
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: 'b:1'}]}\n"
@@ -239,6 +240,40 @@ def test_an_isolated_run_uses_only_a_configuration_that_it_names(tmp_path: Path)
     assert config.load(None, isolated=True, start=str(tmp_path)) == config.Config()
     assert config.load(str(path), isolated=True).ignore == ("PTC3",)
     assert config.load(None, start=str(tmp_path)).ignore == ("PTC3",)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lint", "a.yaml"], ["compile", "spec.yaml"], ["simulate", "spec.yaml"], ["explain", "spec.yaml"],
+        ["explain", "--log", "a.log", "a.yaml"], ["diff", "a.yaml", "spec.yaml"], ["import", "a.yaml"],
+        ["convert", "a.yaml", "--target", "job"], ["requires", "spec.yaml"], ["platform", "eks", "spec.yaml"],
+        ["admit", "spec.yaml"], ["upgrade", "--kubernetes", "1.30", "--to-kubernetes", "1.34", "a.yaml"],
+        ["rules"], ["plugins"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)  # fmt: skip
+def test_a_run_loads_its_configuration_once(
+    words: list[str], tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in (
+        ("a.yaml", POD),
+        ("spec.yaml", smallest()),
+        ("a.log", "x\n"),
+        ("ptcompile.toml", "ignore = []\n"),
+    ):
+        Path(name).write_text(text)
+    loaded: list[str] = []
+    usual = config._parse_config
+
+    def parse(table: Any, path: str) -> config.Config:
+        loaded.append(path)
+        return usual(table, path)
+
+    monkeypatch.setattr(config, "_parse_config", parse)
+    here(capsys, *words)
+    assert [Path(path).name for path in loaded] == ["ptcompile.toml"]
 
 
 @pytest.mark.parametrize("text", ["[tool]\nptcompile = 1\n", "tool = 1\n", "[project]\n"])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from ptcompile.cli.commands import lint as judge, watch
 from ptcompile.cli.files import InputFile, UsageError
 from tests.cli.lints import Counted
 from tests.cli.running import here, spec
+from tests.growing import bad_keys
 
 Capture = pytest.CaptureFixture[str]
 
@@ -116,17 +120,88 @@ def test_untrusted_runs_have_a_deadline(files: Path, capsys: Capture, monkeypatc
     assert "PTC080" in here(capsys, "lint", "--untrusted", ".").out
 
 
-def test_what_is_written_is_written_whole(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = cli.files._write_temporary
+def passes_at(monkeypatch: pytest.MonkeyPatch, name: str, number: int = 1) -> None:
+    """Let the deadline pass in the call of this number of a function that writes."""
+    module, _, function = name.rpartition(".")
+    usual = getattr(cli.files, function) if module == "files" else getattr(os, function)
+    calls = count(1)
 
-    def slow(path: str, text: str) -> tuple[str, str]:
-        time.sleep(2.5)
-        return usual(path, text)
+    def call(*arguments: Any, **options: Any) -> Any:
+        if next(calls) == number:
+            signal.raise_signal(signal.SIGALRM)
+        return usual(*arguments, **options)
 
-    monkeypatch.setattr(cli.files, "_write_temporary", slow)
-    path = tmp_path / "out.yaml"
-    assert here(capsys, "compile", *SECONDS, spec(tmp_path), "--target", "job", "-o", path).status == 0
-    assert path.exists()
+    monkeypatch.setattr(cli.files if module == "files" else os, function, call)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@pytest.mark.parametrize("words", [("--fix", "--unsafe-fixes"), ("--add-ignore",)])
+def test_the_deadline_holds_while_files_are_written(
+    tmp_path: Path, words: tuple[str, ...], number: int, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in "abc":
+        (tmp_path / f"{name}.yaml").write_text(BAD, encoding="utf-8")
+    passes_at(monkeypatch, "files._write_temporary", number)
+    ran = here(capsys, "lint", "--timeout", "60", *words, ".")
+    assert (ran.status, ran.out) == (2, "")
+    assert "not finished after 60 s" in ran.err
+    assert [path.read_text() for path in tmp_path.iterdir()] == [BAD] * 3
+
+
+def test_the_deadline_holds_while_a_baseline_is_written(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.yaml").write_text(BAD, encoding="utf-8")
+    passes_at(monkeypatch, "os.fsync")
+    known = tmp_path / "known.toml"
+    ran = here(capsys, "lint", "--timeout", "60", tmp_path / "a.yaml", "--write-baseline", known)
+    assert ran.status == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["a.yaml"]
+
+
+def test_no_temporary_file_is_left(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted right after it has made the file, the command would not know about it."""
+
+    def make(path: str, mode: str, **options: Any) -> Any:
+        file = Path(path).open(mode, **options)  # noqa: SIM115
+        signal.raise_signal(signal.SIGALRM)
+        return file
+
+    monkeypatch.setattr(cli.files, "open", make, raising=False)
+    folder = tmp_path / "made"
+    ran = here(capsys, "compile", "--timeout", "60", spec(tmp_path), "--target", "job", "-o", folder / "out.yaml")
+    assert ran.status == 2
+    assert list(folder.iterdir()) == []
+
+
+def test_files_are_replaced_all_or_none(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Renaming takes no time worth a deadline: a run whose files are written is finished."""
+    left: list[float] = []
+    usual = os.replace
+
+    def replace(*paths: Any) -> None:
+        left.append(signal.getitimer(signal.ITIMER_REAL)[0])
+        usual(*paths)
+
+    monkeypatch.setattr(os, "replace", replace)
+    for name in "abc":
+        (tmp_path / f"{name}.yaml").write_text(BAD, encoding="utf-8")
+    assert here(capsys, "lint", "--timeout", "60", "--add-ignore", tmp_path).status == 0
+    assert left == [0, 0, 0]
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["nobody opens it", "nobody reads it"])
+def test_a_pipe_does_not_outlast_the_deadline(is_open: bool, tmp_path: Path, capsys: Capture) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    path = tmp_path / "pod.yaml"
+    path.write_text(bad_keys(400), encoding="utf-8")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK) if is_open else None
+    ran = here(capsys, "lint", *SECONDS, path, "--output-format", "json", "--output-file", pipe)
+    assert ran.status == 2
+    if reader is not None:
+        os.close(reader)
 
 
 def test_other_commands_have_no_result(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

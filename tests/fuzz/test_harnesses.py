@@ -83,6 +83,8 @@ metadata: {name: p}
 spec: {containers: [{name: c, image: i, volumeMounts: [{name: v, mountPath: "::v"}]}], volumes: [{name: v}]}
 """
 
+QUEUE = 'apiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: a, namespace: d}\nspec: "\\u202e"\n'
+
 FOUND: dict[str, tuple[str, str]] = {
     # harness, input; each once made it raise or break a guarantee
     "a warning about a profile's text was taken for a refusal, without a word": ("compile", smallest() + PROFILE),
@@ -97,6 +99,8 @@ FOUND: dict[str, tuple[str, str]] = {
     "import: a runtime whose pods have no spec": _of_runtime("null"),
     "import: a Service with a mapping for its name": ("verbs", SERVICE),
     "import: a path in a list on one line that begins with a colon": ("verbs", COLON),
+    "platform: a queue whose spec turns the direction of the text": ("dumps", QUEUE),
+    "admit: a file that is only a comment": ("verbs", "# nothing\n"),
     "requires: a document with a list for its kind": ("verbs", f"kind: []\n---\n{SERVICE}"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ptcompile.cli import config, files, overrides, presentation
+from ptcompile.cli import files, overrides, presentation
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import check_has_spec, inputs_of, read_dumps
 from ptcompile.cli.reporter import Reporter
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
         return findings.finish() or 1
     check_has_spec(options, inputs)
     dumps = read_dumps(options.state, "state")
-    given = inputs_of(inputs, profile, options, extensions=config.extensions())
+    given = inputs_of(inputs, profile, options)
     admission = admit_inputs(given, dumps.files or None)
     diagnostics = overrides.point_at_options(admission.diagnostics, options)
     findings.add_all([*inputs, *dumps.inputs], diagnostics)

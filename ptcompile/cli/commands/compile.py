@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.api import compile
 from ptcompile.cli import files
-from ptcompile.cli.config import Config, load
+from ptcompile.cli.config import of_run
 from ptcompile.cli.files import InputFile, UsageError, enter_untrusted_mode
 from ptcompile.cli.inputs import inputs_of
 from ptcompile.cli.options import (
@@ -90,7 +90,7 @@ def _other_files(folder: str, contents: Mapping[str, str], form: str) -> dict[st
     return {path: files.read(path) for path in candidates if os.path.realpath(path) not in written}
 
 
-def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
+def targets_of(options: argparse.Namespace) -> list[str | None]:
     """Return the targets to compile for. Raises `UsageError` for options that cannot be combined."""
     if not options.paths:
         raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
@@ -98,7 +98,7 @@ def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
         raise UsageError("--check compares with existing files: name them with -o FILE or -o DIR/")
     targets: list[str] = list(dict.fromkeys(options.target))
     for name in targets:
-        check_target(name, extra=(ALL,), extensions=config.extensions)
+        check_target(name, extra=(ALL,), extensions=of_run(options).extensions)
     if ALL in targets:
         from ptcompile.operators.targets import TARGETS
 
@@ -132,12 +132,11 @@ class Compiler:
     def __init__(
         self,
         options: argparse.Namespace,
-        config: Config,
         profile: ClusterProfile | None,
         targets: Sequence[str | None],
     ) -> None:
         self._options = options
-        self._config = config
+        self._config = of_run(options)
         self._profile = profile
         self._targets = targets
 
@@ -148,7 +147,7 @@ class Compiler:
     def __call__(self, file: InputFile) -> CompiledFile:
         """Return the manifests and findings of a file."""
         notes: list[str] = []
-        inputs = inputs_of([file], self._profile, self._options, extensions=self._config.extensions, only_specs=True)
+        inputs = inputs_of([file], self._profile, self._options, only_specs=True)
         selected = None if self._options.no_lint else self._config.selection(file.name)
         results = {target: self._result(inputs, target, selected) for target in self._targets}
         if ALL in self._options.target and any(result.ok for result in results.values()):
@@ -191,16 +190,14 @@ def _reason_not_expressible(result: compile.Result) -> str | None:
 def _compiler(options: argparse.Namespace) -> Compiler:
     if options.untrusted:
         enter_untrusted_mode()
-    config = load(None)
     content = None if options.cluster is None else files.read(options.cluster)
-    return Compiler(options, config, load_profile(content)[0], targets_of(options, config))
+    return Compiler(options, load_profile(content)[0], targets_of(options))
 
 
 def run(options: argparse.Namespace) -> int:
     """Compile all specs of all files; write nothing if any of them has an error."""
-    config = load(None)
-    targets = targets_of(options, config)
-    findings = Reporter(options.output_format, extensions=config.extensions)
+    targets = targets_of(options)
+    findings = Reporter(options.output_format, extensions=of_run(options).extensions)
     findings.add_options(options)
     inputs, unreadable = files.read_all(options.paths, require_match=not options.allow_empty)
     if options.name is not None and len(inputs) > 1:
@@ -210,7 +207,7 @@ def run(options: argparse.Namespace) -> int:
     outputs: Outputs = {}
     names: dict[ObjectKey, str] = {}
     if profile is not None:
-        compiler = Compiler(options, config, profile, targets)
+        compiler = Compiler(options, profile, targets)
         results = map_files(compiler, inputs, options.jobs)
         try:
             for file, compiled in zip(inputs, results, strict=True):

@@ -54,7 +54,7 @@ def _diagnosed(logs: list[InputFile], manifests: list[InputFile], options: argpa
         return diagnose_inputs(contents, None)
 
     (manifest,) = manifests
-    settings = config.load(None)
+    settings = config.of_run(options)
     cluster = options.cluster or settings.cluster
     profile = read_profile(files.read(cluster) if cluster else None, filename=cluster)
     judge = settings.lint_options(manifest.name, profile.profile)

@@ -12,7 +12,6 @@ from ptcompile.cli.reporter import Reporter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.cli.config import Config
     from ptcompile.differ import Difference
     from ptcompile.kubernetes.unstructured import JsonDict
     from ptcompile.spec.cluster_profile import ClusterProfile
@@ -29,13 +28,13 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("nothing to compare with: give a second file, --set, or --from-cluster and --to-cluster")
     if options.force_conflicts and not options.server_side:
         raise UsageError("--force-conflicts needs --server-side, as in kubectl apply")
-    settings = config.load(None)
+    settings = config.of_run(options)
     options.schemas = options.schemas or settings.schemas
     config.check_schemas(options.schemas)
     check_target(options.target, extensions=settings.extensions)
     findings = Reporter(options.output_format)
     findings.add_options(options)
-    difference = _difference(options, findings, settings)
+    difference = _difference(options, findings)
     status = findings.finish()
     if difference is None or not difference.ok:
         return status
@@ -43,12 +42,13 @@ def run(options: argparse.Namespace) -> int:
     return max(status, int(difference.differs), presentation.write_result(text, options.format))
 
 
-def _difference(options: argparse.Namespace, findings: Reporter, settings: Config) -> Difference | None:
+def _difference(options: argparse.Namespace, findings: Reporter) -> Difference | None:
     """Return the difference, or None if a profile is wrong, which is a finding then."""
     from ptcompile.api.diff import diff_inputs
     from ptcompile.api.inputs import Inputs
     from ptcompile.differ.applying import ApplyMode
 
+    settings = config.of_run(options)
     profiles = _profiles(options, findings)
     if None in profiles:
         return None

@@ -19,7 +19,6 @@ from ptcompile.report.layout import format_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ptcompile.cli.config import Config
     from ptcompile.diagnostics import Diagnostic
     from ptcompile.explainer.explanation import Explanation
     from ptcompile.explainer.model import Cause
@@ -38,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         status = _explain_word(options.spec, options.format)
         if status is not None:
             return status
-    settings = config.load(None)
+    settings = config.of_run(options)
     options.cluster = options.cluster or settings.cluster
     check_target(options.target, extensions=settings.extensions)
     findings = Reporter(options.output_format, extensions=settings.extensions)
@@ -48,10 +47,10 @@ def run(options: argparse.Namespace) -> int:
         return findings.finish()
     if len(inputs) > 1:
         raise UsageError(f"{options.spec} has {len(inputs)} files, but explain reads one")
-    return _explain_file(inputs[0], options, findings, settings)
+    return _explain_file(inputs[0], options, findings)
 
 
-def _explain_file(file: InputFile, options: argparse.Namespace, findings: Reporter, settings: Config) -> int:
+def _explain_file(file: InputFile, options: argparse.Namespace, findings: Reporter) -> int:
     """Print the explanation of a file, or write its page; return the exit status."""
     from ptcompile.api.explain import explain_inputs, explain_page
 
@@ -60,8 +59,8 @@ def _explain_file(file: InputFile, options: argparse.Namespace, findings: Report
             raise UsageError("--html shows everything: remove PATH and --format")
         check_target(options.target)  # a page shows only the built-in targets
     profile = InputFile(options.cluster, files.read(options.cluster), True) if options.cluster else None
-    given = page_inputs(file.content, profile and profile.content, file.name, options, settings)
-    selected = None if options.no_lint else settings.selection(file.name)
+    given = page_inputs(file.content, profile and profile.content, file.name, options)
+    selected = None if options.no_lint else config.of_run(options).selection(file.name)
     if options.html is not None:
         page = explain_page(given, options.target, selected)
         _add_findings(page.diagnostics, (file, profile), options, findings)

@@ -15,7 +15,7 @@ from ptcompile._internal.files import SUFFIXES
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.api.inputs import File, Inputs, read_file
 from ptcompile.cli import files
-from ptcompile.cli.config import Nearest
+from ptcompile.cli.config import check_schemas, of_run
 from ptcompile.cli.files import InputFile, UsageError
 from ptcompile.cli.options import check_target
 from ptcompile.cli.reporter import Reporter, map_files
@@ -78,15 +78,12 @@ def _convert_files(
     given = [read_file(file.content, file.name, given_profile) for file in inputs]
     objects = {file.name: [item.manifest for item in Inputs([file]).items] for file in given}
     chosen = Chosen(frozenset(options.kind), frozenset(map(_parse_label, options.select)))
-    nearest = Nearest()
-    _ = nearest.loaded  # its mistakes are those of the run
+    check_schemas(of_run(options).schemas)
     converter = partial(
         _convert_file,
-        target=options.target,
         profile=given_profile,
-        lossy=options.lossy,
         objects=objects,
-        nearest=nearest,
+        options=options,
         chosen=chosen,
     )
     converted: list[ConvertedFile] = []
@@ -103,20 +100,18 @@ def _convert_files(
 def _convert_file(
     file: File,
     *,
-    target: str,
     profile: ClusterProfile | None,
-    lossy: bool,
     objects: Mapping[str | None, Sequence[Json]],
-    nearest: Nearest,
+    options: argparse.Namespace,
     chosen: Chosen,
 ) -> Result:
     """Return the conversion of a file, to whose objects those of the other files are related (`objects`, by file)."""
     from ptcompile.api.convert import convert_inputs
 
     beside = Objects(data for name, others in objects.items() if name != file.name for data in others)
-    settings = nearest.loaded
+    settings = of_run(options)
     inputs = Inputs([file], profile, beside=beside, schemas=settings.schemas, extensions=settings.extensions)
-    return convert_inputs(inputs, target, lossy=lossy, chosen=chosen)
+    return convert_inputs(inputs, options.target, lossy=options.lossy, chosen=chosen)
 
 
 def _parse_label(text: str) -> tuple[str, str]:
@@ -170,17 +165,13 @@ def _import_files(
     """Return the import of each file that has a job, or that was named, by the file's name."""
     from ptcompile.importer.profiles import minimal_cluster
 
-    nearest = Nearest()
-    _ = nearest.loaded  # its mistakes are those of the run
+    check_schemas(of_run(options).schemas)
     minimal = minimal_cluster() if options.profile else None
     importer = partial(
         _import_file,
         values=values,
         profile=profile if options.cluster else minimal,
-        lossy=options.lossy,
-        exact=options.exact,
-        form=None if options.profile else options.format,
-        nearest=nearest,
+        options=options,
     )
     imports: dict[str, ImportedFile] = {}
     with closing(map_files(importer, inputs, options.jobs, FILES_PER_PROCESS)) as results:
@@ -198,18 +189,16 @@ def _import_file(
     *,
     values: dict[str, str],
     profile: ClusterProfile | None,
-    lossy: bool,
-    exact: bool,
-    form: str | None,
-    nearest: Nearest,
+    options: argparse.Namespace,
 ) -> ImportedFile:
     from ptcompile.api.import_manifests import import_inputs
 
     given = read_file(_substitute(file.content, values, file.name), file.name, profile)
-    settings = nearest.loaded
+    settings = of_run(options)
     inputs = Inputs([given], profile, schemas=settings.schemas, extensions=settings.extensions)
-    imported = import_inputs(inputs, lossy=lossy, exact=exact, script_values=values)
-    return ImportedFile(imported, "" if form is None or not imported.found else _format_specs(imported, form))
+    imported = import_inputs(inputs, lossy=options.lossy, exact=options.exact, script_values=values)
+    is_printed = imported.found and not options.profile
+    return ImportedFile(imported, _format_specs(imported, options.format) if is_printed else "")
 
 
 def _parse_variable(text: str) -> tuple[str, str]:

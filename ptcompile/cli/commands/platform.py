@@ -16,7 +16,6 @@ from ptcompile.report.layout import join_escaped
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.api.requirements import StreamJobs
-    from ptcompile.extending import Extensions
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
 
@@ -35,7 +34,7 @@ def platform(options: argparse.Namespace) -> int:
     profile = findings.read_profile(options.cluster)
     if profile is None:
         return findings.finish()
-    jobs = _read_jobs(options, profile, None, config.extensions(), findings)
+    jobs = _read_jobs(options, profile, None, findings)
     specs = [spec for stream in jobs for spec in stream.specs]
     _check_releases(specs, profile, None, options.cluster, findings)
     status = findings.finish()
@@ -71,7 +70,7 @@ def requires(options: argparse.Namespace) -> int:
     """Print what the jobs need, without duplicates."""
     if not options.paths:
         raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
-    extensions = config.extensions()
+    extensions = config.of_run(options).extensions
     check_target(options.target, extensions=extensions)
     findings = Reporter(options.output_format)
     findings.add_options(options)
@@ -80,7 +79,7 @@ def requires(options: argparse.Namespace) -> int:
         return findings.finish()
     from ptcompile.api.requirements import requirements_of
 
-    jobs = _read_jobs(options, profile, options.target, extensions, findings)
+    jobs = _read_jobs(options, profile, options.target, findings)
     specs = [spec for stream in jobs for spec in stream.specs]
     _check_releases(specs, profile, options.target, options.cluster, findings)
     status = findings.finish()
@@ -114,7 +113,6 @@ def _read_jobs(
     options: argparse.Namespace,
     profile: ClusterProfile,
     target: str | None,
-    extensions: Extensions | None,
     findings: Reporter,
 ) -> list[StreamJobs]:
     """Return the jobs of each file that compiles; the others become findings."""
@@ -124,7 +122,7 @@ def _read_jobs(
     check_has_spec(options, inputs)
     jobs: list[StreamJobs] = []
     for file in inputs:
-        of_file = jobs_of(inputs_of([file], profile, options, extensions=extensions), target)
+        of_file = jobs_of(inputs_of([file], profile, options), target)
         diagnostics = tuple(overrides.point_at_options(of_file.result.diagnostics, options))
         if of_file.manifests and not of_file.specs:
             findings.add(file, diagnostics)

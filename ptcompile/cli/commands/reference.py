@@ -59,7 +59,7 @@ def run_plugins(options: argparse.Namespace) -> int:
     config_error: files.UsageError | None = None
     used: Container[str] = ()
     try:
-        extensions = config.extensions()
+        extensions = config.of_run(options).extensions
         used = [plugin.name for plugin in extensions.plugins] if extensions is not None else []
     except files.UsageError as error:
         config_error = error
@@ -102,7 +102,7 @@ def explain(word: str, hint: Callable[[str], str]) -> int:
     from ptcompile.linter.pages import explain_name, name_of
 
     name = name_of(word)
-    extensions = config.extensions() if name is None else None
+    extensions = config.load(None).extensions if name is None else None
     if extensions is not None:
         from ptcompile.extending import calls
 
@@ -121,7 +121,7 @@ def run_rules(options: argparse.Namespace) -> int:
     from ptcompile.api.reference import rules
     from ptcompile.linter import pages as catalog
 
-    extensions = config.extensions() if options.output_format != "markdown" else None
+    extensions = config.of_run(options).extensions if options.output_format != "markdown" else None
     if options.output_format == "json":
         return files.write_stdout(format_json(rules(extensions=extensions)))
     if options.output_format == "markdown":

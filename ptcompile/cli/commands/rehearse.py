@@ -18,7 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulator.faults import Fault
     from ptcompile.simulator.job import SimulatedJob
@@ -28,11 +27,10 @@ def run(options: argparse.Namespace) -> int:
     """Rehearse the job and print the observations; return 0 if it trained to its end as `simulate` predicts, else 1."""
     from ptcompile.rehearsal import RehearsalError, text, to_dict
 
-    extensions = config.extensions()
-    check_target(options.target, extensions=extensions)
+    check_target(options.target, extensions=config.of_run(options).extensions)
     faults, limit = _parse_times(options)
     try:
-        job, status = _read_job(options, extensions)
+        job, status = _read_job(options)
         if job is None:
             return status
         rehearsal = _rehearse(options, job, faults, limit)
@@ -61,7 +59,7 @@ def _parse_times(options: argparse.Namespace) -> tuple[list[Fault], float]:
         raise UsageError(str(error)) from error
 
 
-def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> tuple[SimulatedJob | None, int]:
+def _read_job(options: argparse.Namespace) -> tuple[SimulatedJob | None, int]:
     """Return the job to rehearse, or None and the exit status after reporting findings."""
     from ptcompile.api import simulate
     from ptcompile.api.inputs import read_beside
@@ -69,15 +67,15 @@ def _read_job(options: argparse.Namespace, extensions: Extensions | None) -> tup
 
     findings = Reporter(options.output_format)
     findings.add_options(options)
-    profile = findings.read_profile(options.cluster) if options.cluster else None
-    if options.cluster and profile is None:
+    profile = findings.read_profile(options.cluster)
+    if profile is None:
         return None, findings.finish()
     inputs = findings.read_files([options.path])
     if len(inputs) != 1:
         raise UsageError(f"{options.path} has {len(inputs)} files, but rehearse takes one")
     check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
-    given = inputs_of(inputs, profile, options, beside=beside, extensions=extensions)
+    given = inputs_of(inputs, profile, options, beside=beside)
     world = simulate.simulate_inputs(given, options.target or simulate.DEFAULT)
     findings.add_all(inputs, overrides.point_at_options(world.diagnostics, options))
     status = findings.finish()

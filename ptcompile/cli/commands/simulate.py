@@ -27,26 +27,19 @@ def run(options: argparse.Namespace) -> int:
     """Show the pods of all files, which form one stream; return 1 if one cannot be read or compiled."""
     if not options.paths:
         raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
-    settings = config.load(None)
+    settings = config.of_run(options)
     check_target(options.target, extra=(ALL,), extensions=settings.extensions)
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json does not apply to --graph and --env-file")
     findings = Reporter(options.output_format)
     findings.add_options(options)
-    profile = findings.read_profile(options.cluster) if options.cluster else None
-    if options.cluster and profile is None:
+    profile = findings.read_profile(options.cluster)
+    if profile is None:
         return findings.finish()
     inputs = findings.read_files(options.paths)
     check_has_spec(options, inputs)
     beside = read_beside([files.read(path) for path in options.beside])
-    given = inputs_of(
-        inputs,
-        profile,
-        options,
-        beside=beside,
-        schemas=settings.schemas,
-        extensions=settings.extensions,
-    )
+    given = inputs_of(inputs, profile, options, beside=beside, schemas=settings.schemas)
     if options.stored:
         config.check_schemas(settings.schemas)
         return _print_stored(given, inputs, options, findings)

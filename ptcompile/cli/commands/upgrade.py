@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     new_releases = _releases(options, "to_")
     if not (options.from_cluster or options.to_cluster or old_releases or new_releases):
         raise UsageError("nothing to compare: give --from and --to, or --kubernetes and --to-kubernetes")
-    settings = config.load(None)
+    settings = config.of_run(options)
     schemas = options.schemas or settings.schemas
     config.check_schemas(schemas)
     findings = Reporter(options.output_format)
@@ -51,10 +51,7 @@ def run(options: argparse.Namespace) -> int:
     options.cluster = True  # both sides have a profile
     for file in inputs:
         beside = related.objects_for(file)
-        old, new = (
-            inputs_of([file], side, options, beside=beside, schemas=schemas, extensions=settings.extensions)
-            for side in (before, after)
-        )
+        old, new = (inputs_of([file], side, options, beside=beside, schemas=schemas) for side in (before, after))
         changed = upgrade_inputs(old, new)
         findings.add(file, changed.diagnostics)
         total += changed

@@ -21,7 +21,7 @@ from types import TracebackType
 from ptcompile._internal.deadline import deadline
 from ptcompile._internal.limits import NotFinishedError
 from ptcompile.cli import files
-from ptcompile.cli.config import Config, load
+from ptcompile.cli.config import of_run
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.inputs import page_inputs
 from ptcompile.cli.options import check_target
@@ -232,7 +232,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("standard input does not change: watch needs a file")
     for path in filter(None, (options.spec, options.cluster)):
         files.read(path)
-    settings = load(None)
+    of_run(options)  # its mistakes are those of the run
 
     try:
         live = Live(options.port)
@@ -241,11 +241,11 @@ def run(options: argparse.Namespace) -> int:
     gc.enable()
     with suppress(KeyboardInterrupt), live:
         files.print_error(f"ptcompile: {live.address} (Ctrl-C ends it)")
-        _watch(live, options, settings)
+        _watch(live, options)
     return 0
 
 
-def _watch(live: Live, options: argparse.Namespace, settings: Config) -> NoReturn:
+def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
     """Show the page, and update it when its files change. While they do not compile, keep their last manifests."""
     from ptcompile.explainer.page import html, with_earlier_manifests
 
@@ -259,7 +259,7 @@ def _watch(live: Live, options: argparse.Namespace, settings: Config) -> NoRetur
             notices = [content for content in contents if isinstance(content, str)]
             earlier = last_compiled or last_page
             try:
-                page = _outdated(earlier, notices) if notices and earlier else _make_page(options, contents, settings)
+                page = _outdated(earlier, notices) if notices and earlier else _make_page(options, contents)
             except NotFinishedError:
                 if earlier is None:
                     raise
@@ -298,11 +298,11 @@ def _read_content(path: str) -> bytes | str:
     return f"{problem}. The page shows its last version until it can be read again."
 
 
-def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str], settings: Config) -> ExplainPage:
+def _make_page(options: argparse.Namespace, contents: Sequence[bytes | str]) -> ExplainPage:
     """Return the page of the files, without lines for files that cannot be read."""
     from ptcompile.api.explain import explain_page
 
     spec, *profile = (content if isinstance(content, bytes) else b"" for content in contents)
     with deadline(options.timeout):
-        inputs = page_inputs(spec, profile[0] if profile else None, options.spec, options, settings)
-        return explain_page(inputs, options.target, settings.selection(options.spec))
+        inputs = page_inputs(spec, profile[0] if profile else None, options.spec, options)
+        return explain_page(inputs, options.target, of_run(options).selection(options.spec))
