@@ -338,6 +338,7 @@ def test_workflows_call_executable_scripts() -> None:
         ".ci/docs",
         ".ci/editors",
         ".ci/image",
+        ".ci/instructions",
         ".ci/krm",
         ".ci/release",
         ".ci/wheel",
