@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from benchmarks.jobs import documents
+from benchmarks.jobs import documents, streams
 from benchmarks.timing import PTCOMPILE, ROOT, line, processes, ratio
 
 EXAMPLE = "examples/mnist/spec.yaml"
@@ -62,5 +62,8 @@ def commands(folder: str) -> dict[str, list[str]]:
         path = Path(folder) / f"{target}.yaml"
         path.write_text(documents(1, nodes=nodes, target=target)[0], encoding="utf-8")
         told[f"lint, {kind}"] = [*PTCOMPILE, "lint", str(path)]
+    whole = Path(folder) / "whole.yaml"
+    whole.write_text(streams(1)[0], encoding="utf-8")
+    told["lint, Job and Service"] = [*PTCOMPILE, "lint", str(whole)]
     told["simulate, Job"] = [*PTCOMPILE, "simulate", f"{folder}/job.yaml"]
     return told

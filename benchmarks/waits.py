@@ -17,7 +17,6 @@ from typing import Final
 from benchmarks.jobs import spec, streams
 from benchmarks.timing import PTCOMPILE, line, processes, ratio
 from ptcompile.source.emitter import emit
-from tests.importer.test_published import published
 
 _ROUNDS: Final = 5
 _CHARACTERS: Final = 64 * 1024
@@ -51,6 +50,8 @@ def run(before: str | None = None) -> None:
 
 def _commands(folder: Path) -> dict[str, list[str]]:
     """Write the inputs to the folder, and return the arguments of each command."""
+    from tests.importer.test_published import published  # needs pytest, which other benchmarks do not
+
     small = _write(folder, {"small": spec(1, env=20)}) / "small.yaml"
     commands = {_EXPLAIN: ["explain", str(small)], _COMPILE: ["compile", str(small)]}
     pages = _write(folder / "pages", _large_specs())

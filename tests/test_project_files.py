@@ -330,6 +330,7 @@ def test_workflows_call_executable_scripts() -> None:
         ".ci/docs",
         ".ci/editors",
         ".ci/image",
+        ".ci/instructions",
         ".ci/krm",
         ".ci/mutants",
         ".ci/release",

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
     from ptcompile.spec.training_job import Spec
     from ptcompile.world.nodes import Pools
-else:  # as text, NamedTuple would compile them
-    Json = ClusterProfile = object
 
 NODE_KINDS = frozenset({("v1", "Node"), ("karpenter.sh/v1", "NodePool")})
 _CRD = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     UnknownKinds = Literal["count", "error"]
-else:  # as text, NamedTuple would compile them
-    ClusterProfile = Extensions = UnknownKinds = object
+else:
+    UnknownKinds = object  # other modules import the name
 
 
 class LintOptions(NamedTuple):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ptcompile.apiserver.evaluations import ASK_SERVER
 from ptcompile.apiserver.kinds import BUILT_IN, CUSTOM, known_version, not_served, other_kind
 from ptcompile.apiserver.structure import is_complete, is_outside, rejected_paths, structure_violations
 from ptcompile.apiserver.structure.violations import Release, SchemaViolation, to_problem
@@ -49,6 +48,7 @@ def structure_only_note(kind: GroupVersionKind, kubernetes: Version) -> Problem 
     served_kind = None if kind in BUILT_IN or kind in CUSTOM else other_kind(kind)
     if served_kind is None or not served_kind.served(kubernetes):
         return None
+    from ptcompile.apiserver.evaluations import ASK_SERVER
     from ptcompile.apiserver.validation import has_field_rules
 
     if has_field_rules(kind):

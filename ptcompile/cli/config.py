@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from ptcompile.spec.cluster_profile import ClusterProfile
 
     T = TypeVar("T")
-else:
-    Extensions = object  # NamedTuple would compile an annotation written as text
 
 FILES = ("ptcompile.toml", "pyproject.toml")
 _MAX_BYTES = 1 << 18

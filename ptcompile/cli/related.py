@@ -16,7 +16,6 @@ from ptcompile._internal.files import SUFFIXES, is_inside
 from ptcompile._internal.lazy import cached_property
 from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.cli import files
-from ptcompile.cli.exclude import exclusions
 from ptcompile.cli.files import InputFile, kustomizations_near
 from ptcompile.kubernetes.index import DECIDING, ObjectIdentity, Objects, selector
 from ptcompile.kubernetes.unstructured import Json, nested_value, object_name
@@ -207,6 +206,7 @@ def with_context(inputs: Sequence[InputFile], context: Sequence[str], config: Co
     """Return named files with those of the files and folders around them, searched as `lint` searches folders."""
     if not context:
         return PartialRun([*inputs], inputs)
+    from ptcompile.cli.exclude import exclusions
 
     around, unreadable = files.read_all(context, exclusions(config, context))
     by_place = {os.path.realpath(file.name): file for file in around}

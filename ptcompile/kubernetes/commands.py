@@ -82,8 +82,8 @@ def _command_start(argv: Sequence[str], start: int, name: str, env: dict[str, st
         elif word in _VERBS and index == start + 1:
             index += 1
         elif leading:
-            leading = leading - 1
-            index = index + 1
+            leading -= 1
+            index += 1
         else:
             return index
     return index
@@ -91,8 +91,7 @@ def _command_start(argv: Sequence[str], start: int, name: str, env: dict[str, st
 
 def _is_entrypoint(argv: Sequence[str], start: int) -> bool:
     """Return whether an unknown program gets another program as its first argument."""
-    name = basename(argv[start])
-    if name in SHELLS or name in LAUNCHERS or _python(name) or name.endswith(".py"):
+    if is_program(argv[start]) or argv[start].endswith(".py"):
         return False
     following = argv[start + 1 : start + 3]
     if following[:1] == ["--"]:
@@ -103,4 +102,9 @@ def _is_entrypoint(argv: Sequence[str], start: int) -> bool:
 def is_program(word: str) -> bool:
     """Return whether a token names a shell, Python or a launcher."""
     name = basename(word)
-    return name in SHELLS or name in LAUNCHERS or _python(name) is not None
+    return name in SHELLS or name in LAUNCHERS or is_python(name)
+
+
+def is_python(name: str) -> bool:
+    """Return whether this is the name of an interpreter of Python, such as `python3.11`."""
+    return _python(name) is not None

@@ -9,14 +9,16 @@ from ptcompile.kinds.model import KindContext
 from ptcompile.kinds.pods import Expansion
 from ptcompile.kubernetes import amounts
 from ptcompile.kubernetes.index import Objects
-from ptcompile.kubernetes.nodes import NodeGroup, fits
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.unstructured import GENERATED, Json, JsonDict, as_mapping, kind_of, nested_map
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.queues.gangs import named_groups
 from ptcompile.operators.queues.queue_systems import queued
 from ptcompile.operators.table import expand, kind_named
 from ptcompile.simulator.pod import WorkloadPods
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.nodes import NodeGroup
 
 
 def failure_texts(manifest: Json, request: KindContext) -> tuple[str, ...]:
@@ -44,6 +46,8 @@ class SimulatedJob(WorkloadPods):
 
     def where(self, nodes: Sequence[NodeGroup]) -> list[str]:
         """Return for each kind of pods which of the nodes take them, a sentence each; none without nodes."""
+        from ptcompile.kubernetes.nodes import fits
+
         pods = [pod for _, pod in self.first_pods() if nodes]
         return [*dict.fromkeys(fits(pod.view.spec, nodes).text() for pod in pods)]
 
@@ -107,6 +111,8 @@ def pod_group(manifest: Json, expansion: Expansion, stream: Objects) -> Json | N
 
 def _existing_pod_group(expansion: Expansion, stream: Objects) -> Json | None:
     """Return the existing PodGroup that the pods name, marked `missing` if no file defines it."""
+    from ptcompile.operators.queues.gangs import named_groups
+
     first = next((role.pod(0) for role in expansion.roles if role.count), None)
     if first is None:
         return None

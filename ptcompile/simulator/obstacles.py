@@ -8,7 +8,6 @@ from ptcompile._internal.namedtuple import NamedTuple
 from ptcompile.kubernetes.index import USER_SERVED, is_headless, selector, service_selects
 from ptcompile.kubernetes.unstructured import Json, as_string, kind_of, nested_map, object_name, string_map
 from ptcompile.operators.table import kind_named
-from ptcompile.simulator.hostnames import HostMistake, host_mistake
 from ptcompile.simulator.launchers import LAUNCHERS
 from ptcompile.simulator.launchers.rendezvous import STANDALONE_ENDPOINT, static_node_rank
 from ptcompile.simulator.launchers.torchrun import (
@@ -31,6 +30,10 @@ from ptcompile.simulator.meeting import (
     services_at,
 )
 from ptcompile.simulator.pod import Pod, WorkloadPods
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.simulator.hostnames import HostMistake
 
 
 class Obstacle(NamedTuple):
@@ -225,7 +228,9 @@ def _answer_obstacle(gathering: Gathering) -> Iterator[Obstacle]:
     if not guide.address.is_unknown:
         yield from _service_obstacle(gathering)
         return
-    # most hosts resolve: then the other pods need not be simulated
+    # most hosts resolve: then the other pods need not be simulated, and nothing looks for a mistake in the host
+    from ptcompile.simulator.hostnames import host_mistake
+
     is_complete = gathering.is_complete
     mistake = host_mistake(guide.pod, host, is_complete=is_complete) if gathering.meets_at_a_pod else None
     if mistake is None and (is_outside(guide) or peers_of(guide)):

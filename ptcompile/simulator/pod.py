@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 
 from ptcompile._internal.lazy import cached_property
@@ -235,9 +234,10 @@ class Pod:
     def launch(self) -> Invocation:
         """The program that the main container's command line starts."""
         command, args = self._command_line
-        env = self.variables
-        if self.hostname and not self.on_host and "HOSTNAME" not in env:
-            env = ChainMap({"HOSTNAME": self.hostname}, env)  # type: ignore[arg-type]  # read only
+        values = self._values
+        if self.hostname and not self.on_host:
+            values = {"HOSTNAME": self.hostname, **values}
+        env = kubelet.ContainerVariables(values, self.job.known_text)
         folder = as_string(self.main.spec.get("workingDir")) if self.main is not None else ""
         invocation = container_invocation(command or (), args or (), env, self.file_text, folder)
         config_file = invocation.options.get("config-file")

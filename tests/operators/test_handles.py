@@ -283,7 +283,7 @@ def test_job_with_generated_name_has_no_handle() -> None:
 def test_run_name_is_used_everywhere(target: str) -> None:
     found = ptcompile.compile(smallest(""), target=target, name="run-7").handle
     assert {one.name for one in found.objects} == {"run-7"}
-    assert "run-7" in (found.label_selector or found.field_selector)
+    assert "run-7" in (found.label_selector or found.field_selector or "")
 
 
 @pytest.mark.parametrize("target", ["volcano", "jobset", "job", "pod"])

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ptcompile._internal.spelling import closest_match
-from ptcompile.apiserver.evaluations import OutOfEvaluationsError, current_evaluations
 from ptcompile.apiserver.structure.scalars import integer_value
 from ptcompile.apiserver.structure.violations import (
     SchemaViolation,
@@ -329,6 +328,8 @@ def _compile_logic(schema: Schema) -> ValueCheck:
 
     def check(value: Any) -> Violations:
         nonlocal holds
+        from ptcompile.apiserver.evaluations import OutOfEvaluationsError, current_evaluations
+
         if holds is None:
             from ptcompile.apiserver.structure.logic import compile_logic
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 
+from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.limits import NotFinishedError
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile.cli import files
@@ -211,7 +211,7 @@ def with_repeated(
         return [next(fresh) if file.name in linter.earlier else result for file, result in pairs]
 
 
-_split_lines = re.compile(r"[^\n]*\n|[^\n]+").findall
+_split_lines = Pattern(r"[^\n]*\n|[^\n]+").findall
 
 
 class _FixedFile(NamedTuple):

@@ -7,11 +7,10 @@ fields.
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
+from ptcompile._internal.lazy import Pattern
 from ptcompile._internal.namedtuple import Any, NamedTuple
 from ptcompile._internal.schema_files import load
 from ptcompile._internal.spelling import closest_match, distance
@@ -116,7 +115,7 @@ def misplaced_field_help(key: str, path: Path, block: Block, root: Block) -> str
     return f"did you mean {field_path(home)}?" if home else None
 
 
-_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_WORD = Pattern(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
 def likely_field(key: str, fields: Iterable[str]) -> str | None:
@@ -409,7 +408,7 @@ def _describe_value(value: Any) -> str:
     return shorten(repr(value), 60)
 
 
-_DURATION = re.compile(r"([0-9]{1,6})([smhd])")
+_DURATION = Pattern(r"([0-9]{1,6})([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -473,6 +472,8 @@ def _env_mapping(entries: list[Any]) -> JsonDict | None:
 
 
 def _split_command(text: str) -> list[str]:
+    import shlex
+
     try:
         return shlex.split(text)
     except ValueError:  # an unclosed quotation mark

@@ -9,7 +9,9 @@ import pytest
 
 from ptcompile.apiserver.cel.cost import SELECTOR_LIMIT, crd_cost_problems, device_selector_cost
 from ptcompile.apiserver.validation.api_extensions import check_custom_definition
+from ptcompile.apiserver.validation.field import CheckScope, FieldValue
 from ptcompile.diagnostics.field_errors import FieldErrors
+from ptcompile.kubernetes.requests import ApiServer
 from tests.apiserver.crds.test_schema import TEXT, crd, object_schema
 
 Json = dict[str, Any]
@@ -106,12 +108,14 @@ def test_total_of_many_rules() -> None:
 def test_reported_with_the_document_and_only_if_its_schema_is_sound() -> None:
     rule = "self.p.all(a, self.p.exists(b, a == b))"
     problems = FieldErrors()
-    check_custom_definition(crd_with_rules(NUMBERS, rule), None, problems)  # type: ignore[arg-type]
+    scope = CheckScope(ApiServer(), problems)
+    check_custom_definition(FieldValue(crd_with_rules(NUMBERS, rule), (), scope))
     assert "estimated rule cost" in problems[0].message
     assert problems[0].help == "simplify the rule, or set maxItems, maxProperties and maxLength in the schema"
     assert problems[0].path[-3:] == ("x-kubernetes-validations", 0, "rule")
     schema_problems = FieldErrors()
-    check_custom_definition(crd_with_rules({"type": "array"}, rule), None, schema_problems)  # type: ignore[arg-type]
+    scope = CheckScope(ApiServer(), schema_problems)
+    check_custom_definition(FieldValue(crd_with_rules({"type": "array"}, rule), (), scope))
     assert schema_problems
     assert not any("cost" in problem.message for problem in schema_problems)
 

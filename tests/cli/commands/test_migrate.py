@@ -337,8 +337,11 @@ WAYS = [
 
 
 @pytest.mark.parametrize("words", WAYS)
-def test_the_same_bytes_in_several_processes(folder: Path, words: tuple[str, ...]) -> None:
-    alone = process(*words, "--jobs", "1", cwd=folder.parent)
+def test_the_same_bytes_in_several_processes(
+    folder: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    alone = here(capsys, *words, "--jobs", "1")
     assert process(*words, "--jobs", "3", cwd=folder.parent) == alone
     assert alone.status == 1
     assert "bad.yaml" in alone.out + alone.err

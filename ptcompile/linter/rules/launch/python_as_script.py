@@ -32,14 +32,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptcompile._internal.lazy import Pattern
 from ptcompile.diagnostics import Path
-from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program
+from ptcompile.kubernetes.commands import LAUNCHERS, basename, is_program, is_python
 from ptcompile.linter.rule import Findings, Subject, fix_removing, found_at
 from ptcompile.linter.training_roles import TrainingRole
 
-_is_python = Pattern(r"(?a)(?:.*/)?python(?:3(?:\.\d+)?)?").fullmatch
-_is_shell_script = Pattern(r"(?a).+\.(?:ba)?sh").fullmatch
+_SHELL_SCRIPTS = (".sh", ".bash")
 
 
 def check(subject: Subject) -> Findings:
@@ -54,11 +52,10 @@ def check(subject: Subject) -> Findings:
 def _check_script(role: TrainingRole, entry: Sequence[str]) -> Findings:
     """Yield an error if the first word of what torchrun starts is certainly not a Python script."""
     name = entry[0]
-    is_python = _is_python(name) is not None
-    if not (is_python or is_program(name) or _is_shell_script(name)):
+    if not (is_program(name) or name.endswith(_SHELL_SCRIPTS)):
         return
     path, is_exact = _interpreter_path(role, name)
-    if is_python:
+    if is_python(basename(name)):
         is_removable = is_exact and len(entry) > 1 and entry[1].endswith(".py")
         yield found_at(
             path,

@@ -123,7 +123,7 @@ def _queued(manifest: Json) -> Json:
 
 
 def default(manifest: Json, kueue: tuple[int, int] = (0, 19)) -> Json:
-    return creation.default(manifest, (), Versions(kueue=kueue))
+    return {**creation.default(manifest, (), Versions(kueue=kueue))}
 
 
 def test_a_job_in_a_queue_is_suspended() -> None:
