@@ -28,34 +28,34 @@ MOST_FILES = {"jobset": 15, "kueue": 17, "mpijob": 3, "pytorchjob": 14, "trainjo
 """
 ROOM_TOKENS = {
     "_internal": 4_900,
-    "adapters": 5_700,
-    "api": 29_050,
-    "apiserver": 159_700,
-    "cli": 51_500,
-    "compiler": 44_200,
+    "adapters": 5_650,
+    "api": 29_100,
+    "apiserver": 145_400,
+    "cli": 51_350,
+    "compiler": 44_250,
     "converter": 9_050,
     "diagnosis": 7_850,
-    "diagnostics": 5_150,
+    "diagnostics": 4_650,
     "differ": 12_100,
-    "explainer": 23_600,
+    "explainer": 23_650,
     "extending": 4_500,
-    "fixer": 12_350,
+    "fixer": 12_300,
     "flyte": 26_350,
     "graph": 4_650,
     "hardware": 8_450,
-    "importer": 32_150,
+    "importer": 32_050,
     "ir": 4_650,
-    "kinds": 10_100,
-    "kubernetes": 13_850,
-    "linter": 84_400,
-    "mcp": 4_350,
-    "operators": 164_700,
-    "rehearsal": 24_050,
+    "kinds": 10_250,
+    "kubernetes": 13_950,
+    "linter": 78_300,
+    "mcp": 4_200,
+    "operators": 161_800,
+    "rehearsal": 23_950,
     "report": 5_050,
-    "requirements": 11_650,
-    "server": 18_550,
+    "requirements": 11_500,
+    "server": 18_400,
     "shell": 22_300,
-    "simulator": 42_000,
+    "simulator": 42_100,
     "source": 28_750,
     "spec": 16_550,
     "world": 7_000,
@@ -63,7 +63,7 @@ ROOM_TOKENS = {
 """Budget of each room, in tokens of code. To raise one is a line in a diff, and the commit says why; whoever makes a
 room smaller lowers it.
 """
-MOST_TOKENS = 899_500
+MOST_TOKENS = 875_300
 """Budget of the whole package, files beside the rooms included."""
 SHORTEST_FILE = 60
 """Fewest lines of a module, blank lines and comments included; a smaller fact stands in the module of its subject."""
